@@ -1,0 +1,76 @@
+import type { DomainEvent } from '../envelope';
+import type { Json } from '../json';
+import type { Mode } from '../runs/run.states';
+
+/** Bounds as an author sets them; an unset one takes the platform's default at the run's start. */
+export interface AgentBounds {
+  maxSteps?: number;
+  maxToolCalls?: number;
+  tokenBudget?: number;
+  deadlineSeconds?: number;
+  maxDepth?: number;
+}
+
+/** What makes an agent behave as it does: every change of it is a new version. */
+export interface AgentBehaviour {
+  prompt: string;
+  /** A row of the org's allowed models, or null: the agent is stopped. */
+  modelId: string | null;
+  /** Optional tools by name. */
+  tools: string[];
+  bounds: AgentBounds;
+  approvalPolicy: 'park' | 'end';
+  mode: Mode;
+}
+
+/** What people see and when it runs; changes make no version. */
+export interface AgentDetails {
+  name: string;
+  description: string;
+  concurrency: 'agent' | 'conversation' | 'unlimited';
+  overlap: 'skip' | 'queue' | 'replace';
+  /** Null: manual only. Its shape is the scheduler's. */
+  schedule: Json;
+  meta: Record<string, Json>;
+}
+
+export type AgentCreated = DomainEvent<
+  'AgentCreated',
+  { ownerId: string; version: number; behaviour: AgentBehaviour; details: AgentDetails; enabled: boolean }
+>;
+export type AgentRevised = DomainEvent<'AgentRevised', { version: number; behaviour: AgentBehaviour }>;
+export type AgentEdited = DomainEvent<'AgentEdited', { details: AgentDetails }>;
+export type AgentEnabled = DomainEvent<'AgentEnabled', { reason: string | null }>;
+export type AgentDisabled = DomainEvent<'AgentDisabled', { reason: string | null }>;
+export type AgentLocked = DomainEvent<'AgentLocked', { reason: string | null }>;
+export type AgentUnlocked = DomainEvent<'AgentUnlocked', { reason: string | null }>;
+/** The model was removed from the allowed list; the version keeps what its author chose. */
+export type AgentModelCleared = DomainEvent<'AgentModelCleared', { modelId: string }>;
+/** The tool was deleted from the catalogue; the version keeps what its author chose. */
+export type AgentToolUnlinked = DomainEvent<'AgentToolUnlinked', { tool: string }>;
+export type AgentDeleted = DomainEvent<'AgentDeleted', { history: 'keep' | 'purge' }>;
+
+export type AgentEvent =
+  | AgentCreated
+  | AgentRevised
+  | AgentEdited
+  | AgentEnabled
+  | AgentDisabled
+  | AgentLocked
+  | AgentUnlocked
+  | AgentModelCleared
+  | AgentToolUnlinked
+  | AgentDeleted;
+
+export const AGENT_EVENTS: Readonly<Record<AgentEvent['type'], true>> = {
+  AgentCreated: true,
+  AgentRevised: true,
+  AgentEdited: true,
+  AgentEnabled: true,
+  AgentDisabled: true,
+  AgentLocked: true,
+  AgentUnlocked: true,
+  AgentModelCleared: true,
+  AgentToolUnlinked: true,
+  AgentDeleted: true,
+};

@@ -1,0 +1,53 @@
+import type { DomainEvent } from '../envelope';
+
+/** Roles of a person or a key (domain, section 1). */
+export const ROLES = ['member', 'reviewer', 'admin', 'operator', 'service'] as const;
+export type Role = (typeof ROLES)[number];
+
+/** Context `people`: aggregate ids are {@link ORG_ID}, `user-<uuid>` and `key-<key id>`. */
+export const ORG_ID = 'org';
+export const userAggregate = (userId: string): string => `user-${userId}`;
+export const keyAggregate = (keyId: string): string => `key-${keyId}`;
+
+export type OrganizationCreated = DomainEvent<'OrganizationCreated', { name: string; timeZone: string }>;
+export type OrganizationEdited = DomainEvent<'OrganizationEdited', { name: string; timeZone: string }>;
+export type UserAdded = DomainEvent<
+  'UserAdded',
+  { userId: string; email: string; name: string; timeZone: string | null; roles: Role[] }
+>;
+export type UserEdited = DomainEvent<
+  'UserEdited',
+  { userId: string; email: string; name: string; timeZone: string | null; roles: Role[] }
+>;
+export type UserDeactivated = DomainEvent<'UserDeactivated', { userId: string }>;
+export type UserReactivated = DomainEvent<'UserReactivated', { userId: string }>;
+export type UserDeleted = DomainEvent<'UserDeleted', { userId: string }>;
+/** `hash` is the SHA-256 of the whole key in hex; the key itself is shown once and stored nowhere. */
+export type ApiKeyCreated = DomainEvent<
+  'ApiKeyCreated',
+  { keyId: string; label: string; hash: string; roles: Role[]; userId: string | null; expiresAt: number | null }
+>;
+export type ApiKeyRevoked = DomainEvent<'ApiKeyRevoked', { keyId: string }>;
+
+export type PeopleEvent =
+  | OrganizationCreated
+  | OrganizationEdited
+  | UserAdded
+  | UserEdited
+  | UserDeactivated
+  | UserReactivated
+  | UserDeleted
+  | ApiKeyCreated
+  | ApiKeyRevoked;
+
+export const PEOPLE_EVENTS: Readonly<Record<PeopleEvent['type'], true>> = {
+  OrganizationCreated: true,
+  OrganizationEdited: true,
+  UserAdded: true,
+  UserEdited: true,
+  UserDeactivated: true,
+  UserReactivated: true,
+  UserDeleted: true,
+  ApiKeyCreated: true,
+  ApiKeyRevoked: true,
+};

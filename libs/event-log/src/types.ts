@@ -1,0 +1,179 @@
+import type { Actor, CloudEvent, LogStream, NewEvent } from '@runyard/contracts';
+
+/** "The aggregate must not exist yet": the expectation of a first append. */
+export const NOTHING_YET = 0;
+
+/** Metadata that goes with every event of a commit. */
+export interface CommitMeta {
+  actor: Actor;
+  /** Service that decided, e.g. `run-executor`; becomes the CloudEvents `source`. */
+  source: string;
+  causationId?: string;
+  correlationId?: string;
+  traceparent?: string;
+}
+
+/** Events decided together; appended as one message, or not at all. */
+export interface NewCommit {
+  /** `runyard.<context>.<slot>.<org>.<id>`, from `subjectOf`. */
+  subject: string;
+  /** Stream sequence of the subject's last commit, or NOTHING_YET. */
+  expected: number;
+  events: readonly NewEvent[];
+  meta: CommitMeta;
+  /** Epoch ms of the aggregate's last event; event times never go below it (P1.3). */
+  notBefore?: number;
+}
+
+export interface Appended {
+  stream: LogStream;
+  sequence: number;
+  commitId: string;
+  /** Epoch ms that all events of the commit carry. */
+  time: number;
+  /** True where a lost acknowledgement or a conflict was resolved by finding our own commit in the log. */
+  recovered: boolean;
+}
+
+/** One message of a log stream, decoded. */
+export interface Commit {
+  stream: LogStream;
+  subject: string;
+  sequence: number;
+  commitId: string;
+  /** When the server stored it, epoch ms. */
+  storedAt: number;
+  events: CloudEvent<unknown>[];
+}
+
+/** One message of a log stream as it lies there; `body` is not parsed. What the archive keeps. */
+export interface RawCommit {
+  stream: LogStream;
+  subject: string;
+  sequence: number;
+  commitId: string;
+  storedAt: number;
+  headers: Record<string, string>;
+  body: Uint8Array;
+}
+
+export interface StreamState {
+  firstSequence: number;
+  lastSequence: number;
+  /** Changes when a stream was created anew: part of checkpoints and cursors (P9.3). */
+  incarnation: string;
+}
+
+/** Somebody else appended first; `actual` is the subject's last sequence as far as known. Retry: read, decide anew. */
+export class VersionConflict extends Error {
+  constructor(
+    readonly subject: string,
+    readonly expected: number,
+    readonly actual: number | undefined,
+  ) {
+    super(`${subject} is no longer at ${expected}${actual === undefined ? '' : ` but at ${actual}`}`);
+  }
+}
+
+/** The commit is larger than MAX_COMMIT_BYTES; store large content as a blob and name its digest. Never retried. */
+export class CommitTooLarge extends Error {
+  constructor(
+    readonly subject: string,
+    readonly bytes: number,
+  ) {
+    super(`A commit of ${bytes} bytes to ${subject} is over the limit; store large content as a blob first`);
+  }
+}
+
+/** The log did not answer within the time limit; whether the commit is stored is not known. */
+export class LogUnavailable extends Error {}
+
+/** A reader asked for a position the stream does not reach (lost tail or created anew): stop and raise an alarm. */
+export class CheckpointAhead extends Error {
+  constructor(
+    readonly stream: string,
+    readonly checkpoint: number,
+    readonly state: StreamState,
+  ) {
+    super(`Checkpoint ${checkpoint} is ahead of ${stream}, which ends at ${state.lastSequence}; restore the stream from the archive`);
+  }
+}
+
+/** The append-only log. One per process; every append of the process goes through here. */
+export interface EventLog {
+  /**
+   * Appends one commit. Safe to lose the acknowledgement: retried with the same commit id and, on a conflict, resolved by
+   * reading back (P1.2). Throws VersionConflict, CommitTooLarge, LogUnavailable.
+   */
+  append(commit: NewCommit): Promise<Appended>;
+  /** Every commit of a subject with sequence > after, oldest first, from the leader. Reads of long histories are batched. */
+  read(subject: string, after?: number): Promise<Commit[]>;
+  /** Sequence of the subject's last commit; 0 when it has none. One round trip. */
+  lastSequence(subject: string): Promise<number>;
+  /** The subject's last commit, from the leader; undefined when it has none. One round trip. */
+  last(subject: string): Promise<Commit | undefined>;
+  state(stream: LogStream): Promise<StreamState>;
+  /**
+   * Raw commits of a stream from `after` + 1 on, in order, without gaps, for ever (ordered consumer); ends when `signal`
+   * aborts. Throws CheckpointAhead. `filter` is a subject pattern.
+   */
+  tail(stream: LogStream, options: { after: number; filter?: string; signal: AbortSignal }): AsyncIterable<RawCommit>;
+  /**
+   * Calls back when something was published to a subject. A mere wake-up: the message may have been refused or be a
+   * duplicate, so read the log, never the message (architecture, section 3). Returns an unsubscriber.
+   */
+  onAppend(subjectPattern: string, wake: (subject: string) => void): () => void;
+}
+
+/** A message of a work queue. */
+export interface QueueMessage {
+  subject: string;
+  sequence: number;
+  headers: Record<string, string>;
+  body: Uint8Array;
+  /** 1 for the first delivery. */
+  attempt: number;
+  /** Keeps the message from being redelivered while work goes on. Called automatically every third of the ack wait. */
+  working(): void;
+}
+
+/** Thrown by a queue handler: deliver again after `delayMs`. */
+export class RetryLater extends Error {
+  constructor(
+    readonly delayMs: number,
+    message: string,
+  ) {
+    super(message);
+  }
+}
+
+/** Thrown by a queue handler: no retry can help; the message goes to the dead letters with this reason. */
+export class Poison extends Error {}
+
+export interface QueueConsumerOptions {
+  queue: 'REQUESTS' | 'WORK';
+  /** Durable name: a literal, listed in the service's README. */
+  durable: string;
+  /** Messages handled side by side. */
+  concurrency: number;
+  /** Attempts before a message that keeps failing goes to the dead letters. Default 12 (minutes of growing delays). */
+  maxAttempts?: number;
+  handler: (message: QueueMessage) => Promise<void>;
+  /** Called before a message is dead-lettered, so that the owner can fence what it stands for (P2.6). */
+  onDead?: (message: QueueMessage, reason: string) => Promise<void>;
+}
+
+export interface QueueConsumer {
+  /** Stops taking messages, waits for those in hand (bounded), gives back the rest. */
+  stop(): Promise<void>;
+  /** Milliseconds since the consumer last heard from the server; readiness is red when it is old. */
+  lastSeenMs(): number;
+}
+
+export interface WorkQueues {
+  /** Publishes with a random message id (P1.1); resolves when stored. */
+  publish(subject: string, body: unknown, headers?: Record<string, string>): Promise<{ sequence: number }>;
+  consume(options: QueueConsumerOptions): Promise<QueueConsumer>;
+}
+
+export type { CloudEvent };

@@ -1,0 +1,55 @@
+/** One transaction's door to the database. Positional parameters (`$1`). int8 comes back as bigint. */
+export interface Tx {
+  query<Row = Record<string, unknown>>(sql: string, params?: readonly unknown[]): Promise<Row[]>;
+}
+
+/**
+ * A service's two doors to its rows. `inOrg` is the way to a tenant's rows: one transaction in which row-level
+ * security sees that org and no other. `acrossOrgs` is for projectors and sweeps, under a second role; lint lists the
+ * files that may call it. Neither takes a second connection inside a transaction (it throws).
+ */
+export interface Database {
+  inOrg<T>(org: string, work: (tx: Tx) => Promise<T>): Promise<T>;
+  acrossOrgs<T>(reason: string, work: (tx: Tx) => Promise<T>, options?: { repeatableRead?: boolean; synchronousCommit?: boolean }): Promise<T>;
+  close(): Promise<void>;
+}
+
+/** A commit as a projection reads it, whatever it was read from (stream or archive). */
+export interface ProjectedCommit {
+  stream: string;
+  subject: string;
+  sequence: number;
+  commitId: string;
+  storedAt: number;
+  headers: Record<string, string>;
+  body: Uint8Array;
+}
+
+/** Maps a batch of commits to statements. Pure but for the statements: no clock, no network, no randomness. */
+export interface Projection {
+  /** Data: a literal that is listed in the service's README. */
+  name: string;
+  /** A changed meaning is a new version, rebuilt beside the old one. */
+  version: number;
+  stream: string;
+  /** Subject pattern; undefined: the whole stream. */
+  filter?: string;
+  /** Applies commits in order. Runs in the transaction that moves the checkpoint. */
+  apply(tx: Tx, commits: readonly ProjectedCommit[]): Promise<void>;
+}
+
+/** Where a projection reads from; event-log implements it over a stream, tests and rebuilds over the archive. */
+export interface CommitSource {
+  state(): Promise<{ firstSequence: number; lastSequence: number; incarnation: string }>;
+  /** Commits after `after` in order; ends when `signal` aborts. */
+  read(after: number, signal: AbortSignal): AsyncIterable<ProjectedCommit>;
+}
+
+/** What a running projector says of itself. */
+export interface ProjectorStatus {
+  projection: string;
+  position: number;
+  state: 'waiting_for_lock' | 'running' | 'faulted' | 'stopped';
+  /** Why it stopped, where it is faulted. */
+  fault: string | null;
+}
