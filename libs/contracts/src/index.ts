@@ -2,7 +2,7 @@ export * from './agents/agent.events';
 export * from './catalogue/catalogue.events';
 export * from './envelope';
 export * from './json';
-export * from './people/api.key';
+export * from './people/api-key';
 export * from './people/people.events';
 export * from './problems';
 export * from './rpc';
