@@ -34,13 +34,37 @@ export interface AgentDetails {
   meta: Record<string, Json>;
 }
 
+/**
+ * Which incarnation of a catalogue row was meant: the n-th time that the model or tool of that name was put on the list.
+ * A removal takes the reference from agents that meant an incarnation up to its own, however late it is applied.
+ */
+export interface CatalogueRows {
+  modelRow?: number | null;
+  toolRows?: Record<string, number>;
+}
+
+/** How often the owner had been deactivated when the switch was set; a later deactivation switches off, an earlier one does not. */
+export interface OwnerStanding {
+  ownerDeactivations?: number;
+}
+
 export type AgentCreated = DomainEvent<
   'AgentCreated',
-  { ownerId: string; version: number; behaviour: AgentBehaviour; details: AgentDetails; enabled: boolean }
+  {
+    ownerId: string;
+    version: number;
+    behaviour: AgentBehaviour;
+    details: AgentDetails;
+    enabled: boolean;
+  } & CatalogueRows &
+    OwnerStanding
 >;
-export type AgentRevised = DomainEvent<'AgentRevised', { version: number; behaviour: AgentBehaviour }>;
+export type AgentRevised = DomainEvent<
+  'AgentRevised',
+  { version: number; behaviour: AgentBehaviour } & CatalogueRows
+>;
 export type AgentEdited = DomainEvent<'AgentEdited', { details: AgentDetails }>;
-export type AgentEnabled = DomainEvent<'AgentEnabled', { reason: string | null }>;
+export type AgentEnabled = DomainEvent<'AgentEnabled', { reason: string | null } & OwnerStanding>;
 export type AgentDisabled = DomainEvent<'AgentDisabled', { reason: string | null }>;
 export type AgentLocked = DomainEvent<'AgentLocked', { reason: string | null }>;
 export type AgentUnlocked = DomainEvent<'AgentUnlocked', { reason: string | null }>;

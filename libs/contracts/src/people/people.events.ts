@@ -25,7 +25,14 @@ export type UserDeleted = DomainEvent<'UserDeleted', { userId: string }>;
 /** `hash` is the SHA-256 of the whole key in hex; the key itself is shown once and stored nowhere. */
 export type ApiKeyCreated = DomainEvent<
   'ApiKeyCreated',
-  { keyId: string; label: string; hash: string; roles: Role[]; userId: string | null; expiresAt: number | null }
+  {
+    keyId: string;
+    label: string;
+    hash: string;
+    roles: Role[];
+    userId: string | null;
+    expiresAt: number | null;
+  }
 >;
 export type ApiKeyRevoked = DomainEvent<'ApiKeyRevoked', { keyId: string }>;
 
