@@ -18,7 +18,7 @@ export { NatsRpcClient } from './rpc-client';
 export { RpcMethod } from './rpc-method';
 export { RpcServer } from './rpc-server';
 export { ServiceModule } from './service.module';
-export type { ServiceOptions } from './service.module';
+export type { ServiceOptions } from './options';
 export {
   DATABASE,
   EVENT_LOG,

@@ -1,6 +1,14 @@
 import type { LogStream } from '@runyard/contracts';
 import { LogUnavailable, VersionConflict } from '@runyard/event-log';
-import type { Appended, Commit, EventLog, NewCommit, RawCommit, StreamState } from '@runyard/event-log';
+import type {
+  Appended,
+  Commit,
+  EventLog,
+  NewCommit,
+  RawCommit,
+  StreamState,
+  TailOptions,
+} from '@runyard/event-log';
 import type { Fault } from './health';
 import type { Metrics } from './metrics';
 
@@ -48,11 +56,11 @@ export class ObservedEventLog implements EventLog {
   state(stream: LogStream): Promise<StreamState> {
     return this.log.state(stream);
   }
-  tail(
-    stream: LogStream,
-    options: { after: number; filter?: string; signal: AbortSignal },
-  ): AsyncIterable<RawCommit> {
+  tail(stream: LogStream, options: TailOptions): AsyncIterable<RawCommit> {
     return this.log.tail(stream, options);
+  }
+  tailBatches(stream: LogStream, options: TailOptions): AsyncIterable<RawCommit[]> {
+    return this.log.tailBatches(stream, options);
   }
   onAppend(subjectPattern: string, wake: (subject: string) => void): () => void {
     return this.log.onAppend(subjectPattern, wake);

@@ -2,20 +2,8 @@ import { randomBytes } from 'node:crypto';
 import { InvalidToken, PROBLEMS, Problem } from '@runyard/contracts';
 import type { ProblemCode } from '@runyard/contracts';
 import { CommitTooLarge, LogUnavailable, VersionConflict } from '@runyard/event-log';
+import { isPassing } from '@runyard/persistence';
 import type { Logger } from './logger';
-
-/** Errors of a database that is not there, as opposed to one that refused: connection lost, shutting down, starting up, too many clients. */
-const DATABASE_GONE = new Set([
-  'ECONNREFUSED',
-  'ECONNRESET',
-  'EPIPE',
-  'ETIMEDOUT',
-  'ENOTFOUND',
-  '57P01',
-  '57P02',
-  '57P03',
-  '53300',
-]);
 
 /**
  * The one place where failures become refusals. Known ones say what to do next; an unknown one is logged whole under
@@ -35,7 +23,7 @@ export function toProblem(error: unknown, logger: Logger, during: string): Probl
     );
   if (error instanceof CommitTooLarge)
     return new Problem('payload_too_large', error.message, { bytes: error.bytes });
-  if (error instanceof LogUnavailable || isDatabaseGone(error)) {
+  if (error instanceof LogUnavailable || isPassing(error)) {
     logger.warn({ err: error, during }, 'a neighbour did not answer');
     return new Problem('unavailable', 'A part of the platform does not answer; try again shortly', {
       retryable: true,
@@ -47,15 +35,6 @@ export function toProblem(error: unknown, logger: Logger, during: string): Probl
   return new Problem('internal', `Something went wrong on our side; its reference is ${reference}`, {
     reference,
   });
-}
-
-function isDatabaseGone(error: unknown): boolean {
-  for (let at: unknown = error; at instanceof Error; at = at.cause) {
-    const code: unknown = Reflect.get(at, 'code');
-    if (typeof code === 'string' && (DATABASE_GONE.has(code) || code.startsWith('08'))) return true;
-    if (/Connection terminated|timeout exceeded when trying to connect/.test(at.message)) return true;
-  }
-  return false;
 }
 
 /** A refusal as it travels over the bus, back into a Problem. A code of a newer version reads as `internal`. */

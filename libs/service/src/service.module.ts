@@ -4,42 +4,24 @@ import type {
   OnApplicationBootstrap,
   OnApplicationShutdown,
   OnModuleDestroy,
-  Provider,
 } from '@nestjs/common';
 import { DiscoveryModule, DiscoveryService } from '@nestjs/core';
-import type { LogStream } from '@runyard/contracts';
 import { archiveProjection } from '@runyard/persistence';
-import type { Projection } from '@runyard/persistence';
-import type { ServiceConfig } from './config';
 import { Health } from './health';
-import { createLogger } from './logger';
 import type { Logger } from './logger';
 import { Loops } from './loops';
-import { Metrics } from './metrics';
+import type { Metrics } from './metrics';
 import { OpsServer } from './ops-server';
+import type { ServiceOptions } from './options';
 import { ProjectorHost } from './projector-host';
-import { connectResources } from './resources';
+import { providersOf } from './providers';
 import type { Resources } from './resources';
-import { NatsRpcClient } from './rpc-client';
 import { rpcHandlers } from './rpc-discovery';
 import { RpcServer } from './rpc-server';
 import * as tokens from './tokens';
 
-export interface ServiceOptions {
-  /** Name of the service: its RPC subjects, its CloudEvents source, its log lines. */
-  name: string;
-  config: ServiceConfig;
-  /** Projections that this service owns and runs. */
-  projections?: readonly Projection[];
-  /** Streams whose raw copy in the archive this service keeps. */
-  archives?: readonly LogStream[];
-  /** Applies the service's migrations as owner; called at start only where `config.database.ownerUrl` is set. */
-  migrate?: (ownerUrl: string) => Promise<unknown>;
-  /** False where another part of the process reports event loop and memory. */
-  processMetrics?: boolean;
-  /** Where log lines go; default stdout. */
-  logTo?: { write(line: string): void };
-}
+/** An org that nobody has: readiness asks under row-level security and sees nothing. */
+const NO_ORG = '00000000-0000-0000-0000-000000000000';
 
 /**
  * Everything a service stands on: connections, RPC, projectors, supervised loops, readiness. Global: providers of the
@@ -122,60 +104,8 @@ export class ServiceModule implements OnApplicationBootstrap, OnModuleDestroy, O
       return log.fault();
     });
     this.health.watch('db', 'postgres', async () => {
-      await db.acrossOrgs('readiness', (tx) => tx.query('SELECT 1'));
+      await db.inOrg(NO_ORG, (tx) => tx.query('SELECT 1'));
       return null;
     });
   }
-}
-
-function providersOf(options: ServiceOptions): Provider[] {
-  const { name, config } = options;
-  const part = (provide: symbol, of: keyof Resources): Provider => ({
-    provide,
-    inject: [tokens.RESOURCES],
-    useFactory: (r: Resources) => r[of],
-  });
-  return [
-    { provide: tokens.SERVICE_NAME, useValue: name },
-    { provide: tokens.SERVICE_CONFIG, useValue: config },
-    { provide: tokens.SERVICE_OPTIONS, useValue: options },
-    { provide: tokens.LOGGER, useFactory: () => createLogger(name, config.logLevel, options.logTo) },
-    { provide: tokens.METRICS, useFactory: () => new Metrics(name) },
-    {
-      provide: tokens.RESOURCES,
-      inject: [tokens.METRICS],
-      useFactory: (metrics: Metrics) => prepare(options, metrics),
-    },
-    part(tokens.EVENT_LOG, 'log'),
-    part(tokens.WORK_QUEUES, 'queues'),
-    part(tokens.NATS_CONNECTION, 'connection'),
-    part(tokens.DATABASE, 'db'),
-    {
-      provide: tokens.RPC_CLIENT,
-      inject: [tokens.RESOURCES],
-      useFactory: (r: Resources) => new NatsRpcClient(r.connection),
-    },
-    {
-      provide: Health,
-      inject: [tokens.METRICS, tokens.LOGGER],
-      useFactory: (metrics: Metrics, logger: Logger) => new Health(metrics, logger),
-    },
-    {
-      provide: Loops,
-      inject: [Health, tokens.LOGGER, tokens.METRICS],
-      useFactory: (health: Health, logger: Logger, metrics: Metrics) => new Loops(health, logger, metrics),
-    },
-    {
-      provide: ProjectorHost,
-      inject: [tokens.RESOURCES, Health, tokens.METRICS, tokens.LOGGER],
-      useFactory: (r: Resources, health: Health, metrics: Metrics, logger: Logger) =>
-        new ProjectorHost(r.db, r.log, health, metrics, logger),
-    },
-  ];
-}
-
-async function prepare(options: ServiceOptions, metrics: Metrics): Promise<Resources> {
-  const { ownerUrl } = options.config.database;
-  if (ownerUrl && options.migrate) await options.migrate(ownerUrl);
-  return connectResources(options.name, options.config, metrics);
 }
