@@ -11,7 +11,11 @@ export default async function startTestServices() {
   fs.chmodSync(folder, 0o755);
   const remove = () => fs.rmSync(folder, { recursive: true, force: true });
   try {
-    const server = await startPostgres({ dataDir: path.join(folder, 'postgres'), durable: false, trust: true });
+    const server = await startPostgres({
+      dataDir: path.join(folder, 'postgres'),
+      durable: false,
+      trust: true,
+    });
     process.env.TEST_DATABASE_URL = server.url;
     globalThis.stopTestServices = async () => {
       await server.stop();

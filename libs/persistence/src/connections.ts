@@ -1,0 +1,81 @@
+import { Client, Pool } from 'pg';
+import type { ClientBase, ClientConfig, PoolClient } from 'pg';
+import { columnTypes } from './integers';
+
+export interface ConnectionOptions {
+  url: string;
+  applicationName: string;
+  /** Where unqualified names are looked up. Default: what the role is set to (ensureRoles). */
+  searchPath?: string;
+  /** Milliseconds; 0: no limit. */
+  statementTimeoutMs: number;
+}
+
+export interface PoolOptions extends ConnectionOptions {
+  size: number;
+  /** Longest wait for a free connection, milliseconds. */
+  waitMs: number;
+  /** Hears of connections that were lost while nobody used them. */
+  onLost?: (error: Error) => void;
+}
+
+/** Slower than the server's own limit, which tells more; this one is for a server that does not answer at all. */
+const ANSWER_GRACE_MS = 5_000;
+/** A transaction that waits longer for a row than this is refused instead of piling up behind it. */
+const LOCK_TIMEOUT_MS = 5_000;
+/** A transaction that its process forgot holds locks; the server ends it after this. */
+const FORGOTTEN_MS = 60_000;
+
+function settings({ url, applicationName, searchPath, statementTimeoutMs }: ConnectionOptions): ClientConfig {
+  return {
+    connectionString: url,
+    application_name: applicationName.slice(0, 63),
+    types: columnTypes,
+    keepAlive: true,
+    keepAliveInitialDelayMillis: 10_000,
+    ...(searchPath ? { options: `-c search_path=${searchPath}` } : {}),
+    ...(statementTimeoutMs
+      ? {
+          statement_timeout: statementTimeoutMs,
+          query_timeout: statementTimeoutMs + ANSWER_GRACE_MS,
+          lock_timeout: Math.min(LOCK_TIMEOUT_MS, statementTimeoutMs),
+          idle_in_transaction_session_timeout: FORGOTTEN_MS,
+        }
+      : {}),
+  };
+}
+
+/** A pool that survives what happens to its connections (case C70) and lets nobody wait for ever (case C71). */
+export function openPool(options: PoolOptions): Pool {
+  const pool = new Pool({
+    ...settings(options),
+    max: options.size,
+    connectionTimeoutMillis: options.waitMs,
+    idleTimeoutMillis: 30_000,
+  });
+  const lost = options.onLost ?? (() => undefined);
+  pool.on('error', lost);
+  // The pool listens to idle clients only: one that breaks while checked out and between queries would end the process.
+  // Once per client, at its birth, so that listeners do not grow with its uses.
+  pool.on('connect', (client: PoolClient) => client.on('error', lost));
+  return pool;
+}
+
+/** A connection outside of every pool; the caller ends it. */
+export async function openClient(options: ConnectionOptions & { waitMs: number }): Promise<Client> {
+  const client = new Client({ ...settings(options), connectionTimeoutMillis: options.waitMs });
+  client.on('error', () => undefined);
+  await client.connect();
+  return client;
+}
+
+/** The rows of the last statement of a query. */
+export async function rowsOf<Row>(
+  client: ClientBase,
+  sql: string,
+  params?: readonly unknown[],
+): Promise<Row[]> {
+  const result = await client.query(sql, params as unknown[] | undefined);
+  const last: unknown = Array.isArray(result) ? result.at(-1) : result;
+  return (last as { rows: Row[] }).rows;
+}

@@ -1,0 +1,88 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
+import type { ClientBase, PoolClient } from 'pg';
+import { rowsOf } from './connections';
+import { isPassing, SecondConnection, TransactionMisused } from './database.errors';
+import type { Tx } from './types';
+
+interface Held {
+  name: string;
+  open: boolean;
+}
+
+/** Of the whole process: two services in one process must not wait for each other's pools either. */
+const held = new AsyncLocalStorage<Held>();
+
+/** Throws SecondConnection inside a transaction. Work that a transaction started and that outlives it may ask again. */
+export function refuseInsideTransaction(asked: string): void {
+  const outer = held.getStore();
+  if (outer?.open) throw new SecondConnection(asked, outer.name);
+}
+
+/** A transaction's door: closed at the end, so that a forgotten promise cannot write into somebody else's transaction. */
+class OpenTx implements Tx {
+  private running = 0;
+  private open = true;
+
+  constructor(private readonly client: ClientBase) {}
+
+  async query<Row>(sql: string, params?: readonly unknown[]): Promise<Row[]> {
+    if (!this.open)
+      throw new TransactionMisused('A query came after its transaction had ended; await every query inside');
+    this.running++;
+    try {
+      return await rowsOf<Row>(this.client, sql, params);
+    } finally {
+      this.running--;
+    }
+  }
+
+  close(): void {
+    this.open = false;
+    if (this.running > 0)
+      throw new TransactionMisused(`${this.running} queries still ran when the work ended; await them`);
+  }
+}
+
+async function perform<T>(client: ClientBase, begin: string, work: (tx: Tx) => Promise<T>): Promise<T> {
+  await client.query(begin);
+  const tx = new OpenTx(client);
+  const result = await work(tx);
+  tx.close();
+  const { command } = await client.query('COMMIT');
+  // The server answers ROLLBACK to the COMMIT of a failed transaction: some error inside was swallowed.
+  if (command !== 'COMMIT')
+    throw new TransactionMisused('A statement failed, its error was swallowed, and nothing was committed');
+  return result;
+}
+
+/** Rolls back; true where the connection is known to be clean afterwards. */
+async function rolledBack(client: ClientBase, error: unknown): Promise<boolean> {
+  // After a lost connection or a time-out on our side nobody knows what the server is doing on it.
+  if (isPassing(error) && !('severity' in Object(error))) return false;
+  try {
+    await client.query('ROLLBACK');
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** Runs `work` between `begin` and COMMIT on a client of a pool, and gives the client back, or destroys it where its state is not known. */
+export async function transact<T>(
+  client: PoolClient,
+  name: string,
+  begin: string,
+  work: (tx: Tx) => Promise<T>,
+): Promise<T> {
+  const holding: Held = { name, open: true };
+  try {
+    const result = await held.run(holding, () => perform(client, begin, work));
+    client.release();
+    return result;
+  } catch (error) {
+    client.release(!(await rolledBack(client, error)));
+    throw error;
+  } finally {
+    holding.open = false;
+  }
+}
