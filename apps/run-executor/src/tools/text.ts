@@ -4,7 +4,8 @@ export const SHOWN_BYTES = 16 * 1024;
 export const MAX_OUTPUT_BYTES = 16 * 1024 * 1024;
 
 const REPLACEMENT = '\uFFFD';
-const LONE_SURROGATE = /[\uD800-\uDBFF](?![\uDC00-\uDFFF])|(?<![\uD800-\uDBFF])[\uDC00-\uDFFF]/g;
+// With the u flag a pair is one code point, so only halves without their other half match.
+const LONE_SURROGATE = /\p{Surrogate}/gu;
 
 /** Replaces lone surrogates visibly (U+FFFD): strict providers refuse every later turn that holds one (C27). */
 export function wellFormed(text: string): string {
