@@ -1,1 +1,14 @@
-export {};
+export { decodeCommit, decodeEvents, type KnownEvents } from './commit';
+export { connectEventLog, type ConnectOptions, type EventLogConnection } from './connect';
+export { deadLetters, type DeadLetter, type DeadLetters } from './dead-letters';
+export type { Decided, Decider } from './decider';
+export { canonicalJson, digestOf, runIdOf } from './digest';
+export { OverlappingConsumer, delayAfter } from './durable';
+export { UnknownEvent, fold, foldCache, handle, handleTogether, load } from './handle';
+export type { Aggregate, DecidedBy, FoldCache, Folded, Handled } from './handle';
+export { Mailbox, type Settled } from './mailbox';
+export { comparePositions, formatPosition, parsePosition, type Position } from './position';
+export { MINIMUM_SERVER, UnreliableServer, checkServer } from './server';
+export { streamSource, type StreamSource } from './source';
+export { applyStreams, differences, verifyStreams, type StreamDefinition } from './streams';
+export * from './types';

@@ -19,8 +19,11 @@ export interface NewCommit {
   subject: string;
   /** Stream sequence of the subject's last commit, or NOTHING_YET. */
   expected: number;
-  events: readonly NewEvent[];
+  /** Commands decided together may differ in who asked: an event's own `meta` goes before the commit's. */
+  events: readonly (NewEvent & { meta?: Partial<CommitMeta> })[];
   meta: CommitMeta;
+  /** Give the same id again to repeat an append whose outcome is unknown (LogUnavailable); default: a new random one. */
+  commitId?: string;
   /** Epoch ms of the aggregate's last event; event times never go below it (P1.3). */
   notBefore?: number;
 }
@@ -85,8 +88,30 @@ export class CommitTooLarge extends Error {
   }
 }
 
-/** The log did not answer within the time limit; whether the commit is stored is not known. */
-export class LogUnavailable extends Error {}
+/**
+ * The log did not answer within the time limit, or it is full. Whether a commit is stored is not known; appending again
+ * with the same `commitId` is safe (P1.4: facts are retried without bound).
+ */
+export class LogUnavailable extends Error {
+  constructor(
+    message: string,
+    readonly commitId?: string,
+  ) {
+    super(message);
+  }
+}
+
+/** A message on a log stream that is no commit of ours. The aggregate that holds it is refused (P8.9). */
+export class BrokenCommit extends Error {
+  constructor(
+    readonly stream: string,
+    readonly subject: string,
+    readonly sequence: number,
+    reason: string,
+  ) {
+    super(`${stream} ${sequence} (${subject}) is not a commit: ${reason}`);
+  }
+}
 
 /** A reader asked for a position the stream does not reach (lost tail or created anew): stop and raise an alarm. */
 export class CheckpointAhead extends Error {
@@ -97,6 +122,14 @@ export class CheckpointAhead extends Error {
   ) {
     super(`Checkpoint ${checkpoint} is ahead of ${stream}, which ends at ${state.lastSequence}; restore the stream from the archive`);
   }
+}
+
+export interface TailOptions {
+  /** Sequence of the last commit that the reader has; 0 for none. */
+  after: number;
+  /** Subject pattern; undefined: the whole stream. */
+  filter?: string;
+  signal: AbortSignal;
 }
 
 /** The append-only log. One per process; every append of the process goes through here. */
@@ -117,10 +150,13 @@ export interface EventLog {
    * Raw commits of a stream from `after` + 1 on, in order, without gaps, for ever (ordered consumer); ends when `signal`
    * aborts. Throws CheckpointAhead. `filter` is a subject pattern.
    */
-  tail(stream: LogStream, options: { after: number; filter?: string; signal: AbortSignal }): AsyncIterable<RawCommit>;
+  tail(stream: LogStream, options: TailOptions): AsyncIterable<RawCommit>;
+  /** As `tail`, but everything that has arrived at a time: for readers that write in batches. */
+  tailBatches(stream: LogStream, options: TailOptions): AsyncIterable<RawCommit[]>;
   /**
    * Calls back when something was published to a subject. A mere wake-up: the message may have been refused or be a
-   * duplicate, so read the log, never the message (architecture, section 3). Returns an unsubscriber.
+   * duplicate, so read the log, never the message (architecture, section 3). An exact subject is also woken after a
+   * reconnect, when something may have been missed. Returns an unsubscriber.
    */
   onAppend(subjectPattern: string, wake: (subject: string) => void): () => void;
 }
@@ -131,13 +167,13 @@ export interface QueueMessage {
   sequence: number;
   headers: Record<string, string>;
   body: Uint8Array;
-  /** 1 for the first delivery. */
+  /** 1 for the first delivery. Counts failures, hung handlers and lost processes; RetryLater does not raise it. */
   attempt: number;
   /** Keeps the message from being redelivered while work goes on. Called automatically every third of the ack wait. */
   working(): void;
 }
 
-/** Thrown by a queue handler: deliver again after `delayMs`. */
+/** Thrown by a queue handler: hand it over again after `delayMs`. Does not count as a failed attempt. */
 export class RetryLater extends Error {
   constructor(
     readonly delayMs: number,
@@ -156,8 +192,14 @@ export interface QueueConsumerOptions {
   durable: string;
   /** Messages handled side by side. */
   concurrency: number;
-  /** Attempts before a message that keeps failing goes to the dead letters. Default 12 (minutes of growing delays). */
+  /** Attempts before a message that keeps failing goes to the dead letters. Default 12 (eleven minutes of growing delays). */
   maxAttempts?: number;
+  /** Milliseconds without a sign of life after which the server hands a message to another worker. Default 15,000. */
+  ackWaitMs?: number;
+  /** Milliseconds after which a handler counts as hung; its attempt has failed. Default 300,000. */
+  handlerLimitMs?: number;
+  /** Milliseconds that `stop` waits for handlers. Default 20,000. */
+  stopLimitMs?: number;
   handler: (message: QueueMessage) => Promise<void>;
   /** Called before a message is dead-lettered, so that the owner can fence what it stands for (P2.6). */
   onDead?: (message: QueueMessage, reason: string) => Promise<void>;
@@ -175,5 +217,13 @@ export interface WorkQueues {
   publish(subject: string, body: unknown, headers?: Record<string, string>): Promise<{ sequence: number }>;
   consume(options: QueueConsumerOptions): Promise<QueueConsumer>;
 }
+
+/** What operators should hear of; the connection's owner writes it to its log. Bodies are never part of it. */
+export type Notice =
+  | { kind: 'disconnected' | 'reconnected' | 'slow_consumer'; detail: string }
+  | { kind: 'tail_resumed'; stream: string; after: number; detail: string }
+  | { kind: 'consumer_recreated'; queue: string; durable: string; detail: string }
+  | { kind: 'attempt_failed'; queue: string; durable: string; sequence: number; attempt: number; detail: string }
+  | { kind: 'dead_lettered'; queue: string; durable: string; sequence: number; attempt: number; detail: string };
 
 export type { CloudEvent };

@@ -1,0 +1,209 @@
+import { setTimeout as wait } from 'node:timers/promises';
+import type { NatsConnection } from '@nats-io/transport-node';
+import { InHand } from './delivery';
+import { deadLetterOf } from './dead-letters';
+import type { Exchange } from './exchange';
+import { publishItem } from './publish';
+import { Pull } from './pull';
+import type { Delivery } from './pull';
+import { delayAfter, ensureConsumer } from './durable';
+import { pauseMs } from './stream-api';
+import type { Notice, QueueConsumer, QueueConsumerOptions } from './types';
+import { Poison, RetryLater } from './types';
+
+const DEFAULTS = { maxAttempts: 12, ackWaitMs: 15_000, handlerLimitMs: 300_000, stopLimitMs: 20_000 };
+/** Messages whose handler asked for a delay and that are kept in hand meanwhile; more are given back to the server. */
+const PARKED_MOST = 256;
+const PATIENCE = { tryMs: 2_000, limitMs: 10_000 };
+
+export interface QueueParts {
+  connection: NatsConnection;
+  exchange: Exchange;
+  onReconnect(listener: () => void): () => void;
+  notice(notice: Notice): void;
+  now(): number;
+}
+
+/**
+ * Works through a queue. Invariants:
+ * 1. A message is asked for only when a place is free for it, so a stopped or lost worker holds next to nothing back.
+ * 2. A message ends in exactly one way: acknowledged after its handler resolved, or terminated after its dead letter was
+ *    stored and `onDead` resolved. Everything else brings it back.
+ * 3. Attempts are deliveries: failures, hung handlers and lost processes count, RetryLater does not (it stays in hand).
+ * 4. Whatever happens to pulls, connection or consumer, the loop makes sure that the consumer exists and asks again.
+ */
+export class QueueWorker implements QueueConsumer {
+  private readonly options: Required<Omit<QueueConsumerOptions, 'onDead'>> & Pick<QueueConsumerOptions, 'onDead'>;
+  private readonly pull: Pull;
+  private readonly inHand = new Set<InHand>();
+  private readonly ready: InHand[] = [];
+  private readonly parked = new Map<InHand, NodeJS.Timeout>();
+  private readonly running = new Set<Promise<void>>();
+  private readonly beat: NodeJS.Timeout;
+  private readonly release: () => void;
+  private repairing = false;
+  private stopped: Promise<void> | undefined;
+
+  private constructor(
+    private readonly parts: QueueParts,
+    options: QueueConsumerOptions,
+  ) {
+    this.options = { ...DEFAULTS, ...options };
+    this.pull = new Pull(parts.connection, options.queue, options.durable, {
+      deliver: (delivery) => this.take(delivery),
+      expired: () => this.fill(),
+      trouble: (reason) => void this.repair(reason),
+    });
+    this.release = parts.onReconnect(() => void this.repair('reconnected'));
+    this.beat = setInterval(() => this.inHand.forEach((one) => one.working()), this.options.ackWaitMs / 3);
+  }
+
+  /** Creates or joins the durable consumer and starts working. Throws OverlappingConsumer and LogUnavailable. */
+  static async start(parts: QueueParts, options: QueueConsumerOptions): Promise<QueueWorker> {
+    await ensureConsumer(parts.exchange, { ...DEFAULTS, ...options });
+    const worker = new QueueWorker(parts, options);
+    worker.fill();
+    return worker;
+  }
+
+  lastSeenMs(): number {
+    return this.pull.silentForMs;
+  }
+
+  stop(): Promise<void> {
+    this.stopped ??= this.shutDown();
+    return this.stopped;
+  }
+
+  private take(delivery: Delivery): void {
+    const one = new InHand(this.parts.exchange, delivery, (reply, payload) => this.parts.connection.publish(reply, payload));
+    if (this.stopped) return void one.giveBack(0);
+    this.inHand.add(one);
+    this.ready.push(one);
+    this.fill();
+  }
+
+  /** Starts what is ready while places are free, then asks for as many messages as places are left (invariant 1). */
+  private fill(): void {
+    if (this.stopped) return;
+    while (this.running.size < this.options.concurrency) {
+      const one = this.ready.shift();
+      if (!one) break;
+      const work = this.work(one).finally(() => {
+        this.running.delete(work);
+        this.fill();
+      });
+      this.running.add(work);
+    }
+    const free = this.options.concurrency - this.running.size - this.ready.length;
+    if (this.repairing || free <= 0 || this.pull.outstanding > this.options.concurrency / 2) return;
+    const wanted = free - this.pull.outstanding;
+    if (wanted > 0) this.pull.request(wanted);
+  }
+
+  private async work(one: InHand): Promise<void> {
+    const { message } = one;
+    if (message.attempt > this.options.maxAttempts)
+      return this.bury(one, `delivered ${message.attempt} times without coming to an end`);
+    try {
+      await this.limited(this.options.handler(message));
+      await this.settle(one, one.ack());
+    } catch (error) {
+      await this.failed(one, error);
+    }
+  }
+
+  private async failed(one: InHand, error: unknown): Promise<void> {
+    const { message } = one;
+    const detail = error instanceof Error ? error.message : String(error);
+    if (error instanceof RetryLater) return this.park(one, error.delayMs);
+    if (error instanceof Poison) return this.bury(one, detail);
+    const { queue, durable, maxAttempts } = this.options;
+    if (message.attempt >= maxAttempts) return this.bury(one, detail);
+    this.parts.notice({ kind: 'attempt_failed', queue, durable, sequence: message.sequence, attempt: message.attempt, detail });
+    await this.settle(one, one.giveBack(delayAfter(message.attempt)));
+  }
+
+  private async park(one: InHand, delayMs: number): Promise<void> {
+    if (this.stopped || this.parked.size >= PARKED_MOST) return this.settle(one, one.giveBack(this.stopped ? 0 : delayMs));
+    const timer = setTimeout(() => {
+      this.parked.delete(one);
+      this.ready.push(one);
+      this.fill();
+    }, delayMs);
+    this.parked.set(one, timer);
+  }
+
+  /** Invariant 2: the owner's fence, then the dead letter, then the end. What fails on the way is tried again later. */
+  private async bury(one: InHand, reason: string): Promise<void> {
+    const { queue, durable, onDead } = this.options;
+    const { message } = one;
+    try {
+      if (onDead) await this.limited(onDead(message, reason));
+      const letter = deadLetterOf({ queue, durable, storedAt: one.storedAt }, message, reason, this.parts.now());
+      await publishItem(this.parts.exchange, letter, PATIENCE);
+    } catch (error) {
+      const detail = `could not be dead-lettered: ${(error as Error).message}`;
+      this.parts.notice({ kind: 'attempt_failed', queue, durable, sequence: message.sequence, attempt: message.attempt, detail });
+      return this.settle(one, one.giveBack(delayAfter(Math.min(message.attempt, 6))));
+    }
+    this.parts.notice({ kind: 'dead_lettered', queue, durable, sequence: message.sequence, attempt: message.attempt, detail: reason });
+    await this.settle(one, one.terminate(reason));
+  }
+
+  private async settle(one: InHand, settled: Promise<void>): Promise<void> {
+    this.inHand.delete(one);
+    await settled;
+  }
+
+  /** A promise that never settles must not hold a place for ever. */
+  private async limited(work: Promise<void>): Promise<void> {
+    let timer: NodeJS.Timeout | undefined;
+    const limit = new Promise<never>((_, reject) => {
+      const ms = this.options.handlerLimitMs;
+      timer = setTimeout(() => reject(new Error(`the handler gave no result within ${ms} ms`)), ms);
+    });
+    try {
+      await Promise.race([work, limit]);
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+
+  /** Invariant 4. */
+  private async repair(reason: string): Promise<void> {
+    if (this.repairing || this.stopped) return;
+    this.repairing = true;
+    const { queue, durable } = this.options;
+    for (let attempt = 0; !this.stopped; attempt++) {
+      try {
+        await ensureConsumer(this.parts.exchange, this.options);
+        break;
+      } catch (error) {
+        if (this.parts.connection.isClosed()) return;
+        if (attempt === 0) this.parts.notice({ kind: 'consumer_recreated', queue, durable, detail: `${reason}; not yet: ${(error as Error).message}` });
+        await wait(pauseMs(attempt));
+      }
+    }
+    this.repairing = false;
+    this.pull.reset();
+    this.parts.notice({ kind: 'consumer_recreated', queue, durable, detail: reason });
+    this.fill();
+  }
+
+  private async shutDown(): Promise<void> {
+    await Promise.resolve(); // `stopped` is set before anything below looks at it
+    this.release();
+    await this.pull.drain();
+    for (const [one, timer] of this.parked) {
+      clearTimeout(timer);
+      this.ready.push(one);
+    }
+    const back = this.ready.splice(0).map((one) => this.settle(one, one.giveBack(0)));
+    const limit = new AbortController();
+    await Promise.race([Promise.all(this.running), wait(this.options.stopLimitMs, undefined, { signal: limit.signal }).catch(() => undefined)]);
+    limit.abort();
+    await Promise.all([...back, ...[...this.inHand].map((one) => this.settle(one, one.giveBack(0)))]);
+    clearInterval(this.beat);
+  }
+}
