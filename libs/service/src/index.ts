@@ -11,7 +11,7 @@ export { Metrics } from './metrics';
 export { OpsServer } from './ops-server';
 export type { OpsTarget } from './ops-server';
 export { problemOf, toProblem } from './problem.adapter';
-export { ProjectorHost, streamSource } from './projector-host';
+export { ProjectorHost } from './projector-host';
 export { commitMeta, currentContext, newTraceparent, withContext } from './request-context';
 export type { RequestContext } from './request-context';
 export { NatsRpcClient } from './rpc-client';

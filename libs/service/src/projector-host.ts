@@ -1,7 +1,8 @@
 import type { LogStream } from '@runyard/contracts';
+import { streamSource } from '@runyard/event-log';
 import type { EventLog } from '@runyard/event-log';
 import { runProjection } from '@runyard/persistence';
-import type { CommitSource, Database, Projection, ProjectorStatus } from '@runyard/persistence';
+import type { Database, Projection, ProjectorStatus } from '@runyard/persistence';
 import type { Fault, Health } from './health';
 import type { Logger } from './logger';
 import { pause } from './loops';
@@ -16,14 +17,6 @@ interface Hosted {
   projection: Projection;
   status: ProjectorStatus;
   movedAt: number;
-}
-
-/** A stream of the log as a projection reads it. */
-export function streamSource(log: EventLog, stream: LogStream, filter?: string): CommitSource {
-  return {
-    state: () => log.state(stream),
-    read: (after, signal) => log.tail(stream, { after, filter, signal }),
-  };
 }
 
 /** Runs a service's projections, each in a projector of its own, and tells readiness and metrics how they fare. */

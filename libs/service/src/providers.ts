@@ -22,8 +22,8 @@ export function providersOf(options: ServiceOptions): Provider[] {
     { provide: tokens.METRICS, useFactory: () => new Metrics(name) },
     {
       provide: tokens.RESOURCES,
-      inject: [tokens.METRICS],
-      useFactory: (metrics: Metrics) => prepare(options, metrics),
+      inject: [tokens.METRICS, tokens.LOGGER],
+      useFactory: (metrics: Metrics, logger: Logger) => prepare(options, metrics, logger),
     },
     fromResources(tokens.EVENT_LOG, (r) => r.log),
     fromResources(tokens.WORK_QUEUES, (r) => r.queues),
@@ -59,8 +59,8 @@ function fromResources(provide: symbol, take: (resources: Resources) => unknown)
   return { provide, inject: [tokens.RESOURCES], useFactory: take };
 }
 
-async function prepare(options: ServiceOptions, metrics: Metrics): Promise<Resources> {
+async function prepare(options: ServiceOptions, metrics: Metrics, logger: Logger): Promise<Resources> {
   const { ownerUrl } = options.config.database;
   if (ownerUrl && options.migrate) await options.migrate(ownerUrl);
-  return connectResources(options.name, options.config, metrics);
+  return connectResources(options.name, options.config, metrics, logger);
 }

@@ -1,9 +1,10 @@
 import type { NatsConnection } from '@nats-io/transport-node';
 import { connectEventLog } from '@runyard/event-log';
-import type { WorkQueues } from '@runyard/event-log';
+import type { Notice, WorkQueues } from '@runyard/event-log';
 import { connectDatabase } from '@runyard/persistence';
 import type { Database } from '@runyard/persistence';
 import type { ServiceConfig } from './config';
+import type { Logger } from './logger';
 import type { Metrics } from './metrics';
 import { ObservedEventLog } from './observed-log.adapter';
 
@@ -21,11 +22,25 @@ export async function connectResources(
   service: string,
   config: ServiceConfig,
   metrics: Metrics,
+  logger: Logger,
 ): Promise<Resources> {
+  const { servers, user, password } = config.nats;
   const { url, acrossUrl, poolSize } = config.database;
-  const bus = await connectEventLog({ ...config.nats, name: service });
+  const bus = await connectEventLog({
+    servers,
+    user,
+    pass: password,
+    name: service,
+    onNotice: (notice) => report(logger, notice),
+  });
   try {
-    const db = await connectDatabase({ url, acrossUrl, applicationName: `runyard-${service}`, poolSize });
+    const db = connectDatabase({
+      url,
+      acrossUrl,
+      applicationName: `runyard-${service}`,
+      poolSize,
+      onLost: (error) => logger.warn({ err: error }, 'an idle database connection was lost'),
+    });
     return {
       log: new ObservedEventLog(bus.log, metrics),
       queues: bus.queues,
@@ -40,4 +55,10 @@ export async function connectResources(
     await bus.close();
     throw error;
   }
+}
+
+/** What operators should hear of the bus. */
+function report(logger: Logger, notice: Notice): void {
+  const { kind, ...facts } = notice;
+  logger[kind === 'reconnected' ? 'info' : 'warn'](facts, `bus: ${kind.replaceAll('_', ' ')}`);
 }
