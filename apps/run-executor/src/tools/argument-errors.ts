@@ -29,7 +29,9 @@ function mergedForms(errors: readonly ErrorObject[]): readonly ErrorObject[] {
     for (const form of forms) replaced.set(form, undefined);
     replaced.set(choice, { ...choice, keyword: 'type', params: { type: types } });
   }
-  return errors.map((error) => (replaced.has(error) ? replaced.get(error) : error)).filter((error) => error !== undefined);
+  return errors
+    .map((error) => (replaced.has(error) ? replaced.get(error) : error))
+    .filter((error) => error !== undefined);
 }
 
 function describe(error: ErrorObject): string {
@@ -78,7 +80,8 @@ const propertiesOf = (schema: unknown): Record<string, unknown> | undefined => {
   return isRecord(properties) ? properties : undefined;
 };
 
-const isRecord = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null;
+const isRecord = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null;
 
 /** Kind and beginning of a value. */
 function came(value: unknown): string {

@@ -28,7 +28,10 @@ const edits = tool({
   properties: {
     path: { type: 'string' },
     content: { type: 'string' },
-    edits: { type: 'array', items: { type: 'object', properties: { old: { type: 'string' } }, required: ['old'] } },
+    edits: {
+      type: 'array',
+      items: { type: 'object', properties: { old: { type: 'string' } }, required: ['old'] },
+    },
     maxBytes: { type: 'integer' },
     mode: { enum: ['fast', 'slow'] },
     note: { anyOf: [{ type: 'string' }, { type: 'boolean' }] },
@@ -44,7 +47,13 @@ const refusal = (raw: string, of = edits) => {
 };
 
 describe('C17 empty arguments mean {} and broken ones become an error for the model (openai/openai-agents-js#664)', () => {
-  it.each([['empty', ''], ['blank', '  \n'], ['missing', undefined], ['null', null], ['an object', '{}']])('%s', (_, raw) => {
+  it.each([
+    ['empty', ''],
+    ['blank', '  \n'],
+    ['missing', undefined],
+    ['null', null],
+    ['an object', '{}'],
+  ])('%s', (_, raw) => {
     expect(parseArguments(raw, anything)).toEqual({ ok: true, value: {}, digest: digestOf({}) });
   });
 
@@ -70,7 +79,10 @@ describe('C25 a call that was cut off is never executed (LibreChat-AI/agents#280
     expect(refusal(cut).text).toContain('Send less');
   });
   it('somebody closed the brackets', () => {
-    expect(parseArguments('{"path":"a/b.md"}', edits, true)).toMatchObject({ ok: false, code: 'truncated_arguments' });
+    expect(parseArguments('{"path":"a/b.md"}', edits, true)).toMatchObject({
+      ok: false,
+      code: 'truncated_arguments',
+    });
   });
   it('not even what is empty', () => {
     expect(parseArguments('', anything, true)).toMatchObject({ ok: false, code: 'truncated_arguments' });
@@ -86,10 +98,19 @@ describe('C25 a call that was cut off is never executed (LibreChat-AI/agents#280
 
 describe('C30 refusals name the field, the expected kind and what came, and are equal for equal faults (anomalyco/opencode#8249)', () => {
   it.each([
-    ['{"path":"a","edits":"[{\\"old\\":\\"a\\"}]"}', '- /edits: expected array, got string "[{\\"old\\":\\"a\\"}]"; send the array itself, not a string that holds it'],
-    ['{"path":"a","maxBytes":"200000"}', '- /maxBytes: expected integer, got string "200000"; send the number itself'],
+    [
+      '{"path":"a","edits":"[{\\"old\\":\\"a\\"}]"}',
+      '- /edits: expected array, got string "[{\\"old\\":\\"a\\"}]"; send the array itself, not a string that holds it',
+    ],
+    [
+      '{"path":"a","maxBytes":"200000"}',
+      '- /maxBytes: expected integer, got string "200000"; send the number itself',
+    ],
     ['{"path":"a","maxBytes":null}', '- /maxBytes: expected integer, got null; leave an optional field out'],
-    ['{"path":"a","pth":1}', '- /pth: unknown field; leave it out (known: path, content, edits, maxBytes, mode, note)'],
+    [
+      '{"path":"a","pth":1}',
+      '- /pth: unknown field; leave it out (known: path, content, edits, maxBytes, mode, note)',
+    ],
     ['{"path":"a","mode":"quick"}', '- /mode: expected one of ["fast","slow"], got string "quick"'],
     ['{"path":"a","edits":[{"old":"x"},{}]}', '- /edits/1/old: required, but missing (string)'],
     ['{"path":"a","note":3}', '- /note: expected string or boolean, got number 3'],
@@ -106,7 +127,11 @@ describe('C30 refusals name the field, the expected kind and what came, and are 
 
   it('nothing is repaired: the digest is of the very value that the tool gets', () => {
     const parsed = parseArguments('{"b":1,"a":{"y":"2","x":[1.0]}}', anything);
-    expect(parsed).toEqual({ ok: true, value: { a: { x: [1], y: '2' }, b: 1 }, digest: digestOf({ a: { x: [1], y: '2' }, b: 1 }) });
+    expect(parsed).toEqual({
+      ok: true,
+      value: { a: { x: [1], y: '2' }, b: 1 },
+      digest: digestOf({ a: { x: [1], y: '2' }, b: 1 }),
+    });
   });
 
   it('extra fields are allowed where the schema allows them', () => {
@@ -123,13 +148,53 @@ describe('C30 refusals name the field, the expected kind and what came, and are 
 
 describe('schemas', () => {
   it.each([
-    ['draft-07 with a tuple', { $schema: 'http://json-schema.org/draft-07/schema#', type: 'object', properties: { p: { type: 'array', items: [{ type: 'number' }] } } }, '{"p":["x"]}'],
-    ['a tuple without a dialect', { type: 'object', properties: { p: { type: 'array', items: [{ type: 'number' }] } } }, '{"p":["x"]}'],
-    ['2020-12', { $schema: 'https://json-schema.org/draft/2020-12/schema', type: 'object', properties: { p: { prefixItems: [{ type: 'number' }] } } }, '{"p":["x"]}'],
-    ['2019-09', { $schema: 'https://json-schema.org/draft/2019-09/schema', type: 'object', properties: { p: { type: 'number' } } }, '{"p":"x"}'],
-    ['an unknown dialect', { $schema: 'https://example.com/mine', type: 'object', properties: { p: { type: 'number' } } }, '{"p":"x"}'],
-    ['its own keywords and formats', { type: 'object', 'x-order': 1, properties: { p: { type: 'number', format: 'money' } } }, '{"p":"x"}'],
-    ['definitions', { type: 'object', properties: { p: { $ref: '#/$defs/n' } }, $defs: { n: { type: 'number' } } }, '{"p":"x"}'],
+    [
+      'draft-07 with a tuple',
+      {
+        $schema: 'http://json-schema.org/draft-07/schema#',
+        type: 'object',
+        properties: { p: { type: 'array', items: [{ type: 'number' }] } },
+      },
+      '{"p":["x"]}',
+    ],
+    [
+      'a tuple without a dialect',
+      { type: 'object', properties: { p: { type: 'array', items: [{ type: 'number' }] } } },
+      '{"p":["x"]}',
+    ],
+    [
+      '2020-12',
+      {
+        $schema: 'https://json-schema.org/draft/2020-12/schema',
+        type: 'object',
+        properties: { p: { prefixItems: [{ type: 'number' }] } },
+      },
+      '{"p":["x"]}',
+    ],
+    [
+      '2019-09',
+      {
+        $schema: 'https://json-schema.org/draft/2019-09/schema',
+        type: 'object',
+        properties: { p: { type: 'number' } },
+      },
+      '{"p":"x"}',
+    ],
+    [
+      'an unknown dialect',
+      { $schema: 'https://example.com/mine', type: 'object', properties: { p: { type: 'number' } } },
+      '{"p":"x"}',
+    ],
+    [
+      'its own keywords and formats',
+      { type: 'object', 'x-order': 1, properties: { p: { type: 'number', format: 'money' } } },
+      '{"p":"x"}',
+    ],
+    [
+      'definitions',
+      { type: 'object', properties: { p: { $ref: '#/$defs/n' } }, $defs: { n: { type: 'number' } } },
+      '{"p":"x"}',
+    ],
   ])('%s', (_, schema, wrong) => {
     expect(refusal(wrong, tool(schema)).code).toBe('invalid_arguments');
     expect(parseArguments('{}', tool(schema)).ok).toBe(true);
@@ -141,14 +206,15 @@ describe('schemas', () => {
     ['a reference to a stranger', { $ref: 'https://example.com/schema.json' }],
     ['a broken pattern', { type: 'object', properties: { a: { pattern: '(' } } }],
     ['a schema without end', { $ref: '#' }],
-  ])('%s is the deployment\'s fault, not the model\'s', (_, schema) => {
+  ])("%s is the deployment's fault, not the model's", (_, schema) => {
     const parsed = parseArguments('{"a":"x"}', tool(schema));
     expect(parsed).toMatchObject({ ok: false, code: 'misconfigured' });
     if (!parsed.ok) expect(parsed.text).toContain('not your fault');
   });
 
   it('two tools may use one $id', () => {
-    const named = (type: string) => tool({ $id: 'https://example.com/args', type: 'object', properties: { a: { type } } });
+    const named = (type: string) =>
+      tool({ $id: 'https://example.com/args', type: 'object', properties: { a: { type } } });
     expect(parseArguments('{"a":"x"}', named('string')).ok).toBe(true);
     expect(parseArguments('{"a":"x"}', named('number')).ok).toBe(false);
   });
@@ -156,7 +222,10 @@ describe('schemas', () => {
 
 describe('nothing in arguments breaks anything', () => {
   it('NUL, lone surrogates and odd keys pass as values', () => {
-    const parsed = parseArguments('{"a":"x\\u0000y","\\ud83d":"\\udfe1\\ud83d","__proto__":{"z":1},"constructor":2}', anything);
+    const parsed = parseArguments(
+      '{"a":"x\\u0000y","\\ud83d":"\\udfe1\\ud83d","__proto__":{"z":1},"constructor":2}',
+      anything,
+    );
     expect(parsed).toMatchObject({ ok: true, digest: expect.stringMatching(/^[0-9a-f]{64}$/) });
     expect(({} as JsonObject)['z']).toBeUndefined();
   });
@@ -173,7 +242,24 @@ describe('nothing in arguments breaks anything', () => {
   });
 
   it('any text is answered', () => {
-    const piece = fc.constantFrom('{', '}', '[', ']', '"', '\\', ':', ',', '"path"', '"edits"', '1', 'null', '\ud83d', '\0', 'x', ' ');
+    const piece = fc.constantFrom(
+      '{',
+      '}',
+      '[',
+      ']',
+      '"',
+      '\\',
+      ':',
+      ',',
+      '"path"',
+      '"edits"',
+      '1',
+      'null',
+      '\ud83d',
+      '\0',
+      'x',
+      ' ',
+    );
     fc.assert(
       fc.property(fc.array(piece, { maxLength: 20 }), (pieces) => {
         const parsed = parseArguments(pieces.join(''), edits);

@@ -20,16 +20,23 @@ export const MAX_ARGUMENT_DEPTH = 100;
  * `cutOff`: the answer ended at the output limit (finish `length`) and this is its last call; then nothing of it is to be
  * trusted, not even what parses (a router may have closed the brackets).
  */
-export function parseArguments(raw: string | null | undefined, tool: ToolDefinition, cutOff = false): ParsedArguments {
+export function parseArguments(
+  raw: string | null | undefined,
+  tool: ToolDefinition,
+  cutOff = false,
+): ParsedArguments {
   if (cutOff) return truncated(tool);
   const text = raw ?? '';
   if (text.trim() === '') return validated({}, tool);
-  if (Buffer.byteLength(text) > MAX_ARGUMENT_BYTES) return invalid(tool, `they are longer than ${MAX_ARGUMENT_BYTES} bytes`);
+  if (Buffer.byteLength(text) > MAX_ARGUMENT_BYTES)
+    return invalid(tool, `they are longer than ${MAX_ARGUMENT_BYTES} bytes`);
   const { depth, open } = endOf(text);
-  if (depth > MAX_ARGUMENT_DEPTH) return invalid(tool, `they are nested deeper than ${MAX_ARGUMENT_DEPTH} levels`);
+  if (depth > MAX_ARGUMENT_DEPTH)
+    return invalid(tool, `they are nested deeper than ${MAX_ARGUMENT_DEPTH} levels`);
   const parsed = parse(text);
   if (!parsed.ok) return open ? truncated(tool) : invalid(tool, `they are not valid JSON (${parsed.reason})`);
-  if (!isObject(parsed.value)) return invalid(tool, `they must be one JSON object, not ${kindOf(parsed.value)}`);
+  if (!isObject(parsed.value))
+    return invalid(tool, `they must be one JSON object, not ${kindOf(parsed.value)}`);
   return validated(parsed.value, tool);
 }
 
@@ -64,12 +71,15 @@ function parse(text: string): Parsed {
 const isObject = (value: Json): value is JsonObject =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-const kindOf = (value: Json): string => (value === null ? 'null' : Array.isArray(value) ? 'an array' : `a ${typeof value}`);
+const kindOf = (value: Json): string =>
+  value === null ? 'null' : Array.isArray(value) ? 'an array' : `a ${typeof value}`;
 
 const invalid = (tool: ToolDefinition, fault: string): ParsedArguments => ({
   ok: false,
   code: 'invalid_arguments',
-  text: wellFormed(`Error: the arguments of ${tool.name} were refused and nothing was done: ${fault}`.replace(': \n', ':\n')),
+  text: wellFormed(
+    `Error: the arguments of ${tool.name} were refused and nothing was done: ${fault}`.replace(': \n', ':\n'),
+  ),
 });
 
 const truncated = (tool: ToolDefinition): ParsedArguments => ({

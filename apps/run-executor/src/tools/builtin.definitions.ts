@@ -25,7 +25,9 @@ export const BUILTIN_TOOLS: readonly ToolDefinition[] = [
     'Counts the days, weeks and weekdays (Monday to Friday) from one calendar date to another.',
     {
       from: text('First date, YYYY-MM-DD.', { pattern: '^\\d{4}-\\d{2}-\\d{2}$' }),
-      to: text('Second date, YYYY-MM-DD; may be earlier than the first.', { pattern: '^\\d{4}-\\d{2}-\\d{2}$' }),
+      to: text('Second date, YYYY-MM-DD; may be earlier than the first.', {
+        pattern: '^\\d{4}-\\d{2}-\\d{2}$',
+      }),
     },
     ['from', 'to'],
   ),
@@ -36,7 +38,10 @@ export const BUILTIN_TOOLS: readonly ToolDefinition[] = [
     {
       json: text('The JSON text.'),
       pointer: text('JSON Pointer (RFC 6901): "" or a path of "/"-separated keys and array positions.'),
-      keys_only: { type: 'boolean', description: 'Only the keys of an object, or the length of an array. Default: false.' },
+      keys_only: {
+        type: 'boolean',
+        description: 'Only the keys of an object, or the length of an array. Default: false.',
+      },
     },
     ['json', 'pointer'],
   ),

@@ -10,7 +10,10 @@ export function succeeded(text: string): ToolResult {
 /** An error that the tool itself reported: it answered, so nothing is uncertain. */
 export const toolError = (text: string, transient = false, retryAfterMs?: number): ToolFailure => {
   const bounded = head(wellFormed(text), MAX_OUTPUT_BYTES);
-  return { ...failed('tool_error', bounded, 'none', transient), ...(retryAfterMs !== undefined && { retryAfterMs }) };
+  return {
+    ...failed('tool_error', bounded, 'none', transient),
+    ...(retryAfterMs !== undefined && { retryAfterMs }),
+  };
 };
 
 /** The definition cannot be carried out in this deployment; neither the model nor a retry can help. */
@@ -38,7 +41,9 @@ export const timedOut = (timeoutMs: number): ToolFailure =>
 export const cancelled = (sent: boolean): ToolFailure =>
   failed(
     'cancelled',
-    sent ? 'The call was cancelled while the tool was working.' : 'The call was cancelled before it was sent.',
+    sent
+      ? 'The call was cancelled while the tool was working.'
+      : 'The call was cancelled before it was sent.',
     sent ? 'unknown' : 'none',
     false,
   );

@@ -1,5 +1,14 @@
 import { afterFailure, FIRST_RETRY_DELAY_MS, MAX_RETRY_AFTER_MS, MAX_TOOL_ATTEMPTS } from './retry';
-import { broken, cancelled, misconfigured, notSent, refused, timedOut, tooLarge, toolError } from './outcomes';
+import {
+  broken,
+  cancelled,
+  misconfigured,
+  notSent,
+  refused,
+  timedOut,
+  tooLarge,
+  toolError,
+} from './outcomes';
 import type { ToolResult } from './types';
 
 const READ = { effect: 'read', idempotent: false } as const;
@@ -26,7 +35,9 @@ describe('only reading or idempotent tools, or failures that precede sending, ar
   });
 
   it('waits longer each time, and gives up', () => {
-    const decisions = Array.from({ length: MAX_TOOL_ATTEMPTS }, (_, i) => afterFailure(READ, notSent('down'), i + 1));
+    const decisions = Array.from({ length: MAX_TOOL_ATTEMPTS }, (_, i) =>
+      afterFailure(READ, notSent('down'), i + 1),
+    );
     expect(decisions).toEqual([
       { then: 'retry', delayMs: FIRST_RETRY_DELAY_MS },
       { then: 'retry', delayMs: FIRST_RETRY_DELAY_MS * 2 },
@@ -36,7 +47,10 @@ describe('only reading or idempotent tools, or failures that precede sending, ar
 
   it('waits as long as it is asked to, unless that is too long', () => {
     expect(afterFailure(READ, toolError('429', true, 5_000), 1)).toEqual({ then: 'retry', delayMs: 5_000 });
-    expect(afterFailure(READ, toolError('429', true, MAX_RETRY_AFTER_MS + 1), 1)).toEqual({ then: 'observe', exhausted: false });
+    expect(afterFailure(READ, toolError('429', true, MAX_RETRY_AFTER_MS + 1), 1)).toEqual({
+      then: 'observe',
+      exhausted: false,
+    });
   });
 
   it('an ambiguous write stays ambiguous at every attempt', () => {

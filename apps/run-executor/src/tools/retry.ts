@@ -30,7 +30,8 @@ export function afterFailure(tool: Repeatable, result: ToolResult, attempt: numb
   const safe = harmlessToRepeat(tool);
   if (result.effect === 'unknown' && !safe) return { then: 'ambiguous' };
   const mayRetry = result.transient && (safe || (result.effect === 'none' && result.code === 'not_sent'));
-  if (!mayRetry || (result.retryAfterMs ?? 0) > MAX_RETRY_AFTER_MS) return { then: 'observe', exhausted: false };
+  if (!mayRetry || (result.retryAfterMs ?? 0) > MAX_RETRY_AFTER_MS)
+    return { then: 'observe', exhausted: false };
   if (attempt >= MAX_TOOL_ATTEMPTS) return { then: 'observe', exhausted: true };
   return { then: 'retry', delayMs: Math.max(result.retryAfterMs ?? 0, backoff(attempt)) };
 }

@@ -66,7 +66,8 @@ export const FUNCTION_NAMES = Object.keys(FUNCTIONS).filter((name) => name !== '
 
 /** Works out an arithmetic expression. No names, no properties, no strings: only numbers. Throws ArithmeticError. */
 export function calculate(expression: string): string {
-  if (expression.length > MAX_EXPRESSION) throw new ArithmeticError(`the expression is longer than ${MAX_EXPRESSION} characters`);
+  if (expression.length > MAX_EXPRESSION)
+    throw new ArithmeticError(`the expression is longer than ${MAX_EXPRESSION} characters`);
   const value = evaluate(parse(expression), 0);
   if (typeof value === 'boolean') return String(value);
   return value.exact ? d.format(value) : `${d.format(d.shown(value))} (rounded)`;
@@ -76,7 +77,9 @@ function parse(expression: string): jsep.Expression {
   try {
     return jsep(bracketed(expression));
   } catch (error) {
-    throw new ArithmeticError(`the expression cannot be read: ${error instanceof Error ? error.message : String(error)}`);
+    throw new ArithmeticError(
+      `the expression cannot be read: ${error instanceof Error ? error.message : String(error)}`,
+    );
   }
 }
 
@@ -85,7 +88,8 @@ const bracketed = (expression: string): string =>
   expression.replace(/([A-Za-z_]\w*)?\s*\(/g, (match, name) => (name ? match : 'group('));
 
 function evaluate(node: jsep.Expression, depth: number): Value {
-  if (depth > MAX_DEPTH) throw new ArithmeticError(`the expression is nested deeper than ${MAX_DEPTH} levels`);
+  if (depth > MAX_DEPTH)
+    throw new ArithmeticError(`the expression is nested deeper than ${MAX_DEPTH} levels`);
   const tree = node as jsep.CoreExpression;
   switch (tree.type) {
     case 'Literal':
@@ -99,7 +103,9 @@ function evaluate(node: jsep.Expression, depth: number): Value {
     case 'CallExpression':
       return call(tree, depth);
     default:
-      throw new ArithmeticError('only one expression of numbers, + - * / % **, comparisons and functions can be worked out');
+      throw new ArithmeticError(
+        'only one expression of numbers, + - * / % **, comparisons and functions can be worked out',
+      );
   }
 }
 
@@ -111,7 +117,8 @@ function literal({ value, raw }: jsep.Literal): Value {
 
 function constant(name: string): Decimal {
   const value = Object.hasOwn(CONSTANTS, name) ? CONSTANTS[name] : undefined;
-  if (value === undefined) throw new ArithmeticError(`"${name.slice(0, 40)}" is not known; there are only the constants pi and e`);
+  if (value === undefined)
+    throw new ArithmeticError(`"${name.slice(0, 40)}" is not known; there are only the constants pi and e`);
   return d.decimal(value, false);
 }
 
@@ -134,7 +141,10 @@ function binary({ operator, left, right }: jsep.BinaryExpression, depth: number)
 function call({ callee, arguments: given }: jsep.CallExpression, depth: number): Decimal {
   const name = callee.type === 'Identifier' ? String(callee['name']) : '';
   const fn = Object.hasOwn(FUNCTIONS, name) ? FUNCTIONS[name] : undefined;
-  if (!fn) throw new ArithmeticError(`function ${name.slice(0, 40) || '?'} is not known; there are ${FUNCTION_NAMES.join(', ')}`);
+  if (!fn)
+    throw new ArithmeticError(
+      `function ${name.slice(0, 40) || '?'} is not known; there are ${FUNCTION_NAMES.join(', ')}`,
+    );
   const [first, ...rest] = given.map((argument) => number(argument, depth));
   const [fewest, most] = fn.takes;
   if (!first || given.length < fewest || given.length > most) {
@@ -151,6 +161,7 @@ function number(node: jsep.Expression, depth: number): Decimal {
 
 function placesOf(places: Decimal): number {
   const count = d.toDouble(places);
-  if (!Number.isInteger(count) || Math.abs(count) > 100) throw new ArithmeticError('round takes a whole number of places up to 100');
+  if (!Number.isInteger(count) || Math.abs(count) > 100)
+    throw new ArithmeticError('round takes a whole number of places up to 100');
   return count;
 }

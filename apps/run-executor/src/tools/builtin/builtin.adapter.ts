@@ -22,11 +22,15 @@ const BUILTINS: Readonly<Record<string, Builtin>> = {
 /** Carries out the tools of `builtin.definitions.ts`: in this process, without network, each in milliseconds. */
 export function runBuiltin(call: ToolCall, name: string, now: () => number): ToolResult {
   const tool = Object.hasOwn(BUILTINS, name) ? BUILTINS[name] : undefined;
-  if (!tool) return misconfigured(`There is no builtin tool "${name}" in this version; an administrator must correct "${call.tool.name}".`);
+  if (!tool)
+    return misconfigured(
+      `There is no builtin tool "${name}" in this version; an administrator must correct "${call.tool.name}".`,
+    );
   try {
     return succeeded(tool(call.arguments, now));
   } catch (error) {
-    if (error instanceof UserError || error instanceof ArithmeticError) return toolError(`Error: ${error.message}`);
+    if (error instanceof UserError || error instanceof ArithmeticError)
+      return toolError(`Error: ${error.message}`);
     throw error;
   }
 }
@@ -37,4 +41,5 @@ const text = (value: Json | undefined): string => {
   if (value === undefined) throw new UserError('a required argument is missing');
   return JSON.stringify(value);
 };
-const optional = (value: Json | undefined): string | undefined => (typeof value === 'string' ? value : undefined);
+const optional = (value: Json | undefined): string | undefined =>
+  typeof value === 'string' ? value : undefined;

@@ -30,7 +30,11 @@ const answer = (name: string, given: JsonObject): unknown => {
 
 it('calculate answers, and tells the model what it did wrong', () => {
   expect(run('calculate', { expression: '0.1 + 0.2' })).toEqual({ ok: true, text: '0.3' });
-  expect(run('calculate', { expression: '1 / 0' })).toMatchObject({ ok: false, code: 'tool_error', text: 'Error: division by zero' });
+  expect(run('calculate', { expression: '1 / 0' })).toMatchObject({
+    ok: false,
+    code: 'tool_error',
+    text: 'Error: division by zero',
+  });
 });
 
 describe('current_time', () => {
@@ -40,13 +44,20 @@ describe('current_time', () => {
     ['Asia/Kathmandu', '2026-03-29T07:15:00+05:45'],
     ['UTC', '2026-03-29T01:30:00+00:00'],
   ])('in %s', (time_zone, local) => {
-    expect(answer('current_time', { time_zone })).toMatchObject({ utc: '2026-03-29T01:30:00Z', local, time_zone });
+    expect(answer('current_time', { time_zone })).toMatchObject({
+      utc: '2026-03-29T01:30:00Z',
+      local,
+      time_zone,
+    });
   });
   it('names the weekday, and UTC without a zone', () => {
     expect(answer('current_time', {})).toMatchObject({ time_zone: 'UTC', weekday: 'Sunday' });
   });
   it('refuses a zone that is not known', () => {
-    expect(run('current_time', { time_zone: 'Mars/Base' })).toMatchObject({ ok: false, text: expect.stringContaining('IANA') });
+    expect(run('current_time', { time_zone: 'Mars/Base' })).toMatchObject({
+      ok: false,
+      text: expect.stringContaining('IANA'),
+    });
   });
 });
 
@@ -61,7 +72,10 @@ describe('date_difference', () => {
     expect(answer('date_difference', { from, to })).toMatchObject(expected);
   });
   it.each(['2026-02-30', '2026-13-01', '2026-1-1', ''])('refuses %j', (from) => {
-    expect(run('date_difference', { from, to: '2026-01-01' })).toMatchObject({ ok: false, code: 'tool_error' });
+    expect(run('date_difference', { from, to: '2026-01-01' })).toMatchObject({
+      ok: false,
+      code: 'tool_error',
+    });
   });
 });
 
@@ -77,8 +91,14 @@ describe('json_query', () => {
     expect(run('json_query', { json, pointer })).toEqual({ ok: true, text });
   });
   it('outlines what is too long to show', () => {
-    expect(run('json_query', { json, pointer: '', keys_only: true })).toEqual({ ok: true, text: '{"keys":["items","","n"]}' });
-    expect(run('json_query', { json, pointer: '/items', keys_only: true })).toEqual({ ok: true, text: '{"length":2}' });
+    expect(run('json_query', { json, pointer: '', keys_only: true })).toEqual({
+      ok: true,
+      text: '{"keys":["items","","n"]}',
+    });
+    expect(run('json_query', { json, pointer: '/items', keys_only: true })).toEqual({
+      ok: true,
+      text: '{"length":2}',
+    });
   });
   it.each([
     ['/items/2', 'no item "2" in an array of 2'],
@@ -87,10 +107,16 @@ describe('json_query', () => {
     ['/n/x', 'asked of null'],
     ['items', 'begin with "/"'],
   ])('refuses %s', (pointer, reason) => {
-    expect(run('json_query', { json, pointer })).toMatchObject({ ok: false, text: expect.stringContaining(reason) });
+    expect(run('json_query', { json, pointer })).toMatchObject({
+      ok: false,
+      text: expect.stringContaining(reason),
+    });
   });
   it('refuses what is not JSON', () => {
-    expect(run('json_query', { json: '{', pointer: '' })).toMatchObject({ ok: false, text: expect.stringContaining('not valid JSON') });
+    expect(run('json_query', { json: '{', pointer: '' })).toMatchObject({
+      ok: false,
+      text: expect.stringContaining('not valid JSON'),
+    });
   });
 });
 
@@ -107,7 +133,10 @@ it('text_statistics counts what people and limits count', () => {
 });
 
 it('hand_off gives its summary as the result that ends the run', () => {
-  expect(run('hand_off', { summary: 'Refund needs a manager.' })).toEqual({ ok: true, text: 'Refund needs a manager.' });
+  expect(run('hand_off', { summary: 'Refund needs a manager.' })).toEqual({
+    ok: true,
+    text: 'Refund needs a manager.',
+  });
   expect(BUILTIN_TOOLS.filter(({ endsRun }) => endsRun).map(({ name }) => name)).toEqual(['hand_off']);
 });
 

@@ -5,7 +5,8 @@ const DAY_MS = 86_400_000;
 /** Now in UTC and in one IANA zone, as JSON text. Throws UserError for a zone that is not known. */
 export function currentTime(now: number, timeZone = 'UTC'): string {
   const parts = partsIn(now, timeZone);
-  const offset = parts['timeZoneName'] === 'GMT' ? '+00:00' : (parts['timeZoneName'] ?? '').replace('GMT', '');
+  const offset =
+    parts['timeZoneName'] === 'GMT' ? '+00:00' : (parts['timeZoneName'] ?? '').replace('GMT', '');
   const local = `${parts['year']}-${parts['month']}-${parts['day']}T${parts['hour']}:${parts['minute']}:${parts['second']}${offset}`;
   const utc = `${new Date(now).toISOString().slice(0, 19)}Z`;
   return JSON.stringify({ utc, local, time_zone: timeZone, weekday: parts['weekday'] });
@@ -27,7 +28,9 @@ function partsIn(now: number, timeZone: string): Record<string, string> {
     });
     return Object.fromEntries(format.formatToParts(now).map(({ type, value }) => [type, value]));
   } catch {
-    throw new UserError(`time_zone: "${timeZone.slice(0, 60)}" is not an IANA time zone; use a name such as "Europe/Berlin"`);
+    throw new UserError(
+      `time_zone: "${timeZone.slice(0, 60)}" is not an IANA time zone; use a name such as "Europe/Berlin"`,
+    );
   }
 }
 

@@ -71,7 +71,8 @@ export function compare(a: Decimal, b: Decimal): number {
 
 export function divide(a: Decimal, b: Decimal): Decimal {
   if (b.units === 0n) throw new ArithmeticError('division by zero');
-  const places = WORKING + Math.max(0, digitsOf(b.units) - digitsOf(a.units)) + Math.max(0, a.scale - b.scale);
+  const places =
+    WORKING + Math.max(0, digitsOf(b.units) - digitsOf(a.units)) + Math.max(0, a.scale - b.scale);
   const numerator = unitsAt(a, a.scale + places);
   const quotient = numerator / b.units;
   const scale = a.scale + places - b.scale;
@@ -90,7 +91,12 @@ export function power(base: Decimal, exponent: Decimal): Decimal {
   if (exponent.scale > 0) return fromDouble(toDouble(base) ** toDouble(exponent));
   const n = exponent.units < 0n ? -exponent.units : exponent.units;
   const trivial = base.exact && base.scale === 0 && base.units >= -1n && base.units <= 1n;
-  if (base.exact && !trivial && n * BigInt(Math.max(digitsOf(base.units) - 1, base.scale)) > BigInt(MAX_DIGITS)) throw tooLong();
+  if (
+    base.exact &&
+    !trivial &&
+    n * BigInt(Math.max(digitsOf(base.units) - 1, base.scale)) > BigInt(MAX_DIGITS)
+  )
+    throw tooLong();
   const times = trivial ? n % 2n || (n === 0n ? 0n : 2n) : n;
   if (times > BigInt(MAX_DIGITS * MAX_DIGITS)) throw tooLong();
   const raised = raise(base, times);

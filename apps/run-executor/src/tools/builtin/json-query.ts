@@ -17,7 +17,8 @@ function parse(json: string): Json {
 
 function tokensOf(pointer: string): string[] {
   if (pointer === '') return [];
-  if (!pointer.startsWith('/')) throw new UserError(`pointer: must be empty or begin with "/", e.g. "/items/0"`);
+  if (!pointer.startsWith('/'))
+    throw new UserError(`pointer: must be empty or begin with "/", e.g. "/items/0"`);
   const escaped = pointer.slice(1).split('/');
   return escaped.map((token) => token.replaceAll('~1', '/').replaceAll('~0', '~'));
 }
@@ -25,15 +26,19 @@ function tokensOf(pointer: string): string[] {
 function step(value: Json, token: string): Json {
   if (Array.isArray(value)) {
     const item = /^(0|[1-9]\d*)$/.test(token) ? value[Number(token)] : undefined;
-    if (item === undefined) throw new UserError(`pointer: no item "${shortened(token)}" in an array of ${value.length}`);
+    if (item === undefined)
+      throw new UserError(`pointer: no item "${shortened(token)}" in an array of ${value.length}`);
     return item;
   }
   if (value === null || typeof value !== 'object') {
-    throw new UserError(`pointer: "${shortened(token)}" asked of ${value === null ? 'null' : `a ${typeof value}`}, which has no parts`);
+    throw new UserError(
+      `pointer: "${shortened(token)}" asked of ${value === null ? 'null' : `a ${typeof value}`}, which has no parts`,
+    );
   }
   // Own properties only: "constructor" is a key like any other.
   const found = Object.hasOwn(value, token) ? value[token] : undefined;
-  if (found === undefined) throw new UserError(`pointer: no key "${shortened(token)}"; there are ${listed(Object.keys(value))}`);
+  if (found === undefined)
+    throw new UserError(`pointer: no key "${shortened(token)}"; there are ${listed(Object.keys(value))}`);
   return found;
 }
 

@@ -30,7 +30,11 @@ export function refusalOf(address: string, allow: AllowPrivate): string | undefi
 function parse(address: string): Address | undefined {
   try {
     // Strict four-part form: ipaddr.js would also read 127.1 and 0x7f.1, which URLs have normalised by now.
-    return ipaddr.IPv6.isValid(address) ? ipaddr.IPv6.parse(address) : ipaddr.IPv4.isValidFourPartDecimal(address) ? ipaddr.IPv4.parse(address) : undefined;
+    return ipaddr.IPv6.isValid(address)
+      ? ipaddr.IPv6.parse(address)
+      : ipaddr.IPv4.isValidFourPartDecimal(address)
+        ? ipaddr.IPv4.parse(address)
+        : undefined;
   } catch {
     return undefined;
   }

@@ -15,7 +15,8 @@ export interface HttpRules {
   resolver?: Resolver;
 }
 
-const systemResolver: Resolver = async (host) => (await lookup(host, { all: true })).map(({ address }) => address);
+const systemResolver: Resolver = async (host) =>
+  (await lookup(host, { all: true })).map(({ address }) => address);
 
 /**
  * The addresses that a URL may be connected at, all of them checked; the caller connects to one of these and asks no
@@ -23,10 +24,13 @@ const systemResolver: Resolver = async (host) => (await lookup(host, { all: true
  * addresses by now. Throws Forbidden and BeforeSending.
  */
 export async function checkedAddresses(url: URL, rules: HttpRules): Promise<readonly string[]> {
-  if (url.protocol !== 'http:' && url.protocol !== 'https:') throw new Forbidden(`${url.protocol} is not http or https`);
-  if (url.username || url.password) throw new Forbidden('the URL holds a user name or password; use a credential by name');
+  if (url.protocol !== 'http:' && url.protocol !== 'https:')
+    throw new Forbidden(`${url.protocol} is not http or https`);
+  if (url.username || url.password)
+    throw new Forbidden('the URL holds a user name or password; use a credential by name');
   const host = hostOf(url);
-  if (!isAllowed(host, rules.allowedHosts)) throw new Forbidden(`host ${host} is not on the list of allowed hosts`);
+  if (!isAllowed(host, rules.allowedHosts))
+    throw new Forbidden(`host ${host} is not on the list of allowed hosts`);
   const addresses = isIP(host) ? [host] : await resolved(host, rules.resolver ?? systemResolver);
   for (const address of addresses) {
     const refusal = refusalOf(address, rules.allowPrivate);
@@ -44,7 +48,11 @@ async function resolved(host: string, resolver: Resolver): Promise<readonly stri
 }
 
 /** Host name or address without brackets and without the dot of the DNS root. */
-const hostOf = (url: URL): string => url.hostname.replace(/^\[|\]$/g, '').replace(/\.$/, '').toLowerCase();
+const hostOf = (url: URL): string =>
+  url.hostname
+    .replace(/^\[|\]$/g, '')
+    .replace(/\.$/, '')
+    .toLowerCase();
 
 function isAllowed(host: string, allowed: readonly string[]): boolean {
   return allowed.some((entry) => {

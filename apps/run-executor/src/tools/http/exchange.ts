@@ -29,7 +29,11 @@ export interface HttpAnswer {
  * not" certain: on a reused one, a close by the server looks like a lost request. Throws Forbidden, BeforeSending,
  * AfterSending; an abort comes as one of the last two, by how far the request had come.
  */
-export async function exchange(request: HttpRequest, rules: HttpRules, signal: AbortSignal): Promise<HttpAnswer> {
+export async function exchange(
+  request: HttpRequest,
+  rules: HttpRules,
+  signal: AbortSignal,
+): Promise<HttpAnswer> {
   const { url, method, headers, body } = request;
   const addresses = await unlessAborted(checkedAddresses(url, rules), signal);
   const progress = { connected: false };
@@ -47,7 +51,11 @@ export async function exchange(request: HttpRequest, rules: HttpRules, signal: A
 }
 
 function clientFor(url: URL, addresses: readonly string[], progress: { connected: boolean }): Client {
-  const connect = buildConnector({ timeout: CONNECT_TIMEOUT_MS, lookup: pinned(addresses), autoSelectFamily: true });
+  const connect = buildConnector({
+    timeout: CONNECT_TIMEOUT_MS,
+    lookup: pinned(addresses),
+    autoSelectFamily: true,
+  });
   return new Client(url.origin, {
     // The call's own time-out is the signal's; undici's would end a slow but allowed tool.
     headersTimeout: 0,

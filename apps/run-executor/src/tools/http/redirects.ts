@@ -12,7 +12,11 @@ const PORTABLE = new Set(['accept', 'accept-encoding', 'content-type', 'user-age
  * An exchange with redirects followed by us, each hop checked like the first. Throws like `exchange`; once a hop has
  * carried out a write (it answered 301, 302 or 303), every later failure is AfterSending.
  */
-export async function followed(request: HttpRequest, rules: HttpRules, signal: AbortSignal): Promise<HttpAnswer> {
+export async function followed(
+  request: HttpRequest,
+  rules: HttpRules,
+  signal: AbortSignal,
+): Promise<HttpAnswer> {
   let hop = request;
   let carriedOut = false;
   for (let redirects = 0; ; redirects += 1) {
@@ -40,7 +44,8 @@ function targetOf({ status, headers }: HttpAnswer, from: URL): URL | undefined {
 }
 
 function next(hop: HttpRequest, url: URL, status: number): HttpRequest {
-  if (hop.url.protocol === 'https:' && url.protocol === 'http:') throw new Forbidden('redirect from https to http');
+  if (hop.url.protocol === 'https:' && url.protocol === 'http:')
+    throw new Forbidden('redirect from https to http');
   const becomesGet = status < 307 && (hop.method === 'POST' || status === 303);
   const sameOrigin = url.origin === hop.url.origin;
   const kept = Object.entries(hop.headers).filter(

@@ -1,0 +1,36 @@
+import { misconfigured } from './outcomes';
+import type { SecretReader, ToolFailure, ToolResult } from './types';
+
+export interface Credential {
+  ok: true;
+  /** Undefined: the tool needs none. */
+  value: string | undefined;
+  name: string;
+}
+
+/** The value of a secret by name. A missing one is the deployment's fault; its text names the secret, never a value. */
+export async function credential(
+  secrets: SecretReader,
+  org: string,
+  name: string | undefined,
+): Promise<Credential | ToolFailure> {
+  if (name === undefined) return { ok: true, value: undefined, name: '' };
+  const value = await secrets(org, name);
+  // A value that no header can carry (line breaks of a file, say) would fail with the value in the message.
+  if (value !== undefined && /^[\x21-\x7e]+$/.test(value)) return { ok: true, value, name };
+  const fault =
+    value === undefined
+      ? 'is not set'
+      : 'cannot be sent: it holds blanks, line breaks or characters outside ASCII';
+  return misconfigured(`The credential "${name}" of this tool ${fault}; an administrator must set it.`);
+}
+
+/** Shorter values are also ordinary words; taking those out would garble every answer. */
+const SHORTEST_REDACTED = 6;
+
+/** Takes a credential out of what a service echoes: results go to the model and into the log, values of secrets never do. */
+export function redacted<R extends ToolResult>(result: R, { value, name }: Credential): R {
+  return value === undefined || value.length < SHORTEST_REDACTED
+    ? result
+    : { ...result, text: result.text.replaceAll(value, `[secret ${name}]`) };
+}
