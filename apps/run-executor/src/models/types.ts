@@ -1,19 +1,7 @@
+import type { ChatMessage } from '../domain/dialog';
 import type { ModelRoute, TokenUsage, ToolDefinition } from '@runyard/contracts';
 
-/** A message of the dialog as models see it. Call ids are ours; they are unique in the request. */
-export type ChatMessage =
-  | { role: 'user'; text: string }
-  | {
-      role: 'assistant';
-      /** Null: the provider sent none. */
-      text: string | null;
-      toolCalls: readonly { callId: string; tool: string; arguments: string }[];
-      /** Opaque provider data of this turn (JSON text), to be sent back to the same provider only. */
-      providerState: string | null;
-      /** Provider kind and model name that wrote `providerState`. */
-      provider: string | null;
-    }
-  | { role: 'tool'; callId: string; tool: string; text: string };
+export type { ChatMessage };
 
 export interface ModelRequest {
   route: ModelRoute;
@@ -24,6 +12,8 @@ export interface ModelRequest {
   tools: readonly ToolDefinition[];
   maxOutputTokens: number;
   signal: AbortSignal;
+  /** Number of this attempt at the turn, from 1 on; recordings play scripted failures by it. Counted where it is missing. */
+  attempt?: number;
 }
 
 /** One finished answer, as the provider gave it. */
@@ -54,7 +44,7 @@ export interface ModelFailure {
   retryable: boolean;
   retryAfterMs: number | null;
   partialText: string | null;
-  /** What the provider reported before it failed; null: nothing is known. */
+  /** What the provider reported before it failed, estimated where it did not; null: it accepted nothing. */
   usage: TokenUsage | null;
 }
 

@@ -185,6 +185,8 @@ export type ToolCallFailed = DomainEvent<
     /** True: another attempt follows; the call is not settled. */
     willRetry: boolean;
     retryInMs: number;
+    /** True where the tool's retry policy is spent: the run ends with `ToolFailure`. */
+    exhausted?: boolean;
   }
 >;
 

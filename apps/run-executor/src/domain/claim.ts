@@ -1,0 +1,50 @@
+import type { RunRecovered } from '@runyard/contracts';
+import type { NewRunEvent } from './decision';
+import type { LiveRun } from './run';
+
+export type Evidence = RunRecovered['data']['evidence'];
+
+/**
+ * The claim of a run by an instance: the fence that every later append of an earlier driver runs into (P3.1). What the
+ * earlier driver had under way is settled first: a model call without result is booked at its worst case (P3.7), a
+ * tool call without result is ambiguous (P4).
+ */
+export function claim(run: LiveRun, instance: string, evidence: Evidence): NewRunEvent[] {
+  const epoch = run.epoch + 1;
+  if (run.epoch === 0) return [{ type: 'RunStarted', data: { epoch, instance } }];
+  return [{ type: 'RunRecovered', data: { epoch, instance, evidence } }, ...lostEffects(run)];
+}
+
+/** Settles what was under way when its driver was lost. */
+export function lostEffects(run: LiveRun): NewRunEvent[] {
+  const { phase } = run;
+  if (phase.name === 'calling_model')
+    return [
+      {
+        type: 'ModelCallFailed',
+        data: {
+          step: phase.step,
+          attempt: phase.attempt,
+          modelId: phase.modelId,
+          error: { code: 'interrupted', text: 'The executor was lost during the call.', status: null },
+          partialText: null,
+          usage: { input: phase.worstCaseInput, output: phase.maxOutputTokens, cached: 0, estimated: true },
+          next: 'retry',
+          retryInMs: 0,
+        },
+      },
+    ];
+  if (phase.name !== 'calling_tools') return [];
+  return phase.calls
+    .filter((call) => call.status === 'in_flight')
+    .map((call) => ({
+      type: 'ToolCallAmbiguous',
+      data: {
+        step: phase.step,
+        callId: call.callId,
+        tool: call.tool,
+        cause: 'crash',
+        text: 'The executor was lost during the call.',
+      },
+    }));
+}

@@ -1,0 +1,99 @@
+import type { CancelReason, Mode } from '@runyard/contracts';
+import { BOUND_CEILINGS, Problem } from '@runyard/contracts';
+import { lostEffects } from './claim';
+import { end } from './next';
+import type { NewRunEvent } from './decision';
+import { isLive, stateOf } from './run';
+import type { LiveRun, Run } from './run';
+
+export type Control =
+  | { type: 'CancelRun'; reason: CancelReason }
+  | { type: 'PauseRun'; expiresAt: number }
+  | { type: 'ResumeRun' }
+  | { type: 'ExtendRun'; steps: number; toolCalls: number; tokens: number; seconds: number }
+  | { type: 'SetMode'; mode: Mode }
+  | { type: 'DeleteRun' };
+
+/**
+ * Decides a control. Saying it twice is harmless (no events); where it makes no sense it is refused with the reason.
+ * A running run is only asked (its driver ends or parks it); queued and parked runs are ended here (P5.1).
+ */
+export function decideControl(run: Run, control: Control): NewRunEvent[] {
+  if (run.situation === 'none' || (run.situation === 'ended' && run.deleted))
+    throw new Problem('not_found', 'There is no such run.');
+  if (control.type === 'DeleteRun') return remove(run);
+  if (!isLive(run)) {
+    if (control.type === 'CancelRun' && run.state === 'cancelled') return [];
+    throw refusal(run, `The run has ended (${run.state}${run.reason ? `, ${run.reason}` : ''}); nothing is left to control.`);
+  }
+  switch (control.type) {
+    case 'CancelRun':
+      return cancel(run, control.reason);
+    case 'PauseRun':
+      return pause(run, control.expiresAt);
+    case 'ResumeRun':
+      return run.situation === 'paused' || run.pauseRequested ? [{ type: 'RunResumed', data: {} }] : [];
+    case 'ExtendRun':
+      return extend(run, control);
+    case 'SetMode':
+      return run.mode === control.mode ? [] : [{ type: 'RunModeSet', data: { mode: control.mode } }];
+    default:
+      return control satisfies never;
+  }
+}
+
+const refusal = (run: Run, message: string): Problem =>
+  new Problem('run_not_controllable', message, { state: stateOf(run) });
+
+/** Whether a driver may be at work, which then ends or parks the run itself. */
+const driven = (run: LiveRun): boolean => run.situation === 'running' && !run.woken;
+
+function cancel(run: LiveRun, reason: CancelReason): NewRunEvent[] {
+  const requested: NewRunEvent[] = run.cancelRequested ? [] : [{ type: 'RunCancelRequested', data: { reason } }];
+  if (driven(run)) return requested;
+  return [...requested, ...end(run, { type: 'RunCancelled', data: { reason: run.cancelRequested?.reason ?? reason } })];
+}
+
+function pause(run: LiveRun, expiresAt: number): NewRunEvent[] {
+  if (run.cancelRequested) throw refusal(run, 'The run is being cancelled.');
+  if (run.situation === 'paused' || run.pauseRequested) return [];
+  const requested: NewRunEvent = { type: 'RunPauseRequested', data: {} };
+  return driven(run) ? [requested] : [requested, { type: 'RunPaused', data: { expiresAt } }];
+}
+
+/** Never beyond the platform's ceilings (domain, section 2). */
+function extend(run: LiveRun, by: Extract<Control, { type: 'ExtendRun' }>): NewRunEvent[] {
+  if (run.cancelRequested) throw refusal(run, 'The run is being cancelled.');
+  const room = (wanted: number, now: number, ceiling: number): number => Math.max(0, Math.min(wanted, ceiling - now));
+  const data = {
+    steps: room(by.steps, run.bounds.maxSteps, BOUND_CEILINGS.maxSteps),
+    toolCalls: room(by.toolCalls, run.bounds.maxToolCalls, BOUND_CEILINGS.maxToolCalls),
+    tokens: room(by.tokens, run.grantTokens, BOUND_CEILINGS.tokenBudget),
+    seconds: room(by.seconds, run.bounds.deadlineSeconds, BOUND_CEILINGS.deadlineSeconds),
+  };
+  return Object.values(data).some((raised) => raised > 0) ? [{ type: 'RunExtended', data }] : [];
+}
+
+function remove(run: LiveRun | Extract<Run, { situation: 'ended' }>): NewRunEvent[] {
+  if (isLive(run)) throw refusal(run, 'The run has not ended; cancel it first.');
+  return [{ type: 'RunDeleted', data: { agentId: run.identity?.agentId ?? '' } }];
+}
+
+/** Closes a run whose driver did not obey a cancel in time: what was under way stays ambiguous (P5.1). */
+export function forceCancel(run: LiveRun): NewRunEvent[] {
+  if (!run.cancelRequested) return [];
+  return [...lostEffects(run), ...end(run, { type: 'RunCancelled', data: { reason: run.cancelRequested.reason } })];
+}
+
+/** Ends a pause that outlived its time to live; nothing before that time. */
+export function expirePause(run: LiveRun, now: number): NewRunEvent[] {
+  if (run.situation !== 'paused' || run.pauseExpiresAt === null || run.pauseExpiresAt > now) return [];
+  return end(run, {
+    type: 'RunFailed',
+    data: {
+      termination: 'Deadline',
+      reason: 'pause_expired',
+      error: { code: 'pause_expired', text: 'Nobody resumed the run in time.' },
+    },
+  });
+}

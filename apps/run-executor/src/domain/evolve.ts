@@ -1,0 +1,213 @@
+import { DEFAULT_BOUNDS } from '@runyard/contracts';
+import type { ModelTurnCompleted, RunEvent, RunExtended, RunQueued, TokenUsage } from '@runyard/contracts';
+import { closeTurn, interruptTurn, startTurn, updateCall } from './calls';
+import type { ChatMessage } from './dialog';
+import type { Material } from './material';
+import { wholeText } from './material';
+import { NO_RUN, usedMilliseconds } from './run';
+import type { EndedRun, LiveRun, Run } from './run';
+import { append, EMPTY_TRANSCRIPT } from './transcript';
+
+/** Folds one event. Pure and total: an event that makes no sense in a state leaves it as it is. */
+export function evolve(run: Run, event: RunEvent, material: Material): Run {
+  if (run.situation === 'none') return born(event, material);
+  if (run.situation === 'ended') return event.type === 'RunDeleted' ? { ...run, deleted: true } : run;
+  return touch(step(run, event, material), event.time);
+}
+
+const touch = (run: Run, time: number): Run => (run.situation === 'none' ? run : { ...run, lastEventAt: time });
+
+function born(event: RunEvent, material: Material): Run {
+  if (event.type === 'RunQueued') return queued(event, material);
+  if (event.type === 'RunSkipped')
+    return { ...ended('skipped', event.data.reason, event.time), identity: event.data };
+  // The fence of a request that never became a run (P2.6): nobody may use this id any more.
+  if (event.type === 'RunFailed') return ended('failed', event.data.reason, event.time);
+  return NO_RUN;
+}
+
+function ended(state: EndedRun['state'], reason: string | null, time: number): EndedRun {
+  return {
+    situation: 'ended',
+    identity: null,
+    state,
+    reason,
+    slot: null,
+    previousRunId: null,
+    definition: null,
+    transcript: EMPTY_TRANSCRIPT,
+    deleted: false,
+    lastEventAt: time,
+  };
+}
+
+function queued({ data, time }: RunQueued, material: Material): LiveRun {
+  const { input, definition, settings, grantTokens, previousRunId, slot, ...identity } = data;
+  const said: ChatMessage = { role: 'user', text: wholeText(input, material) };
+  return {
+    situation: 'queued',
+    identity,
+    definition,
+    bounds: { ...DEFAULT_BOUNDS, ...settings.bounds },
+    mode: settings.mode,
+    approvalPolicy: settings.approvalPolicy,
+    grantTokens,
+    previousRunId,
+    slot,
+    epoch: 0,
+    instance: null,
+    woken: false,
+    cancelRequested: null,
+    pauseRequested: false,
+    pauseExpiresAt: null,
+    steps: 0,
+    toolCalls: 0,
+    usedTokens: 0,
+    usedMilliseconds: 0,
+    runningSince: null,
+    repeated: { key: '', times: 0 },
+    exhaustedTool: null,
+    phase: { name: 'ready', after: [] },
+    transcript: append(append(EMPTY_TRANSCRIPT, material.history), [said]),
+    lastEventAt: time,
+  };
+}
+
+function step(run: LiveRun, event: RunEvent, material: Material): Run {
+  switch (event.type) {
+    case 'RunStarted':
+    case 'RunRecovered':
+      return claimed(run, event.data.epoch, event.data.instance, event.time);
+    case 'ModelCallStarted':
+    case 'ModelCallFailed':
+    case 'ModelTurnCompleted':
+      return modelStep(run, event, material);
+    case 'ToolCallStarted':
+    case 'ToolCallSucceeded':
+    case 'ToolCallFailed':
+    case 'ToolCallDenied':
+    case 'ToolCallCancelled':
+    case 'ToolCallAmbiguous':
+      return closeTurn(updateCall(run, event), material.callPrefix);
+    case 'RunCancelRequested':
+      return { ...run, cancelRequested: run.cancelRequested ?? { reason: event.data.reason, at: event.time } };
+    case 'RunPauseRequested':
+      return { ...run, pauseRequested: true };
+    case 'RunPaused':
+      return parked(run, event.data.expiresAt, event.time);
+    case 'RunResumed':
+      return run.situation === 'paused'
+        ? { ...run, situation: 'running', woken: true, pauseExpiresAt: null }
+        : { ...run, pauseRequested: false };
+    case 'RunExtended':
+      return extended(run, event);
+    case 'RunModeSet':
+      return { ...run, mode: event.data.mode };
+    case 'RunSucceeded':
+      return finish(run, 'succeeded', null, event.time, material);
+    case 'RunFailed':
+      return finish(run, 'failed', event.data.reason, event.time, material);
+    case 'RunCancelled':
+      return finish(run, 'cancelled', event.data.reason, event.time, material);
+    case 'BudgetSnapshotTaken':
+    case 'RunQueued':
+    case 'RunSkipped':
+    case 'RunDeleted':
+      return run;
+    default:
+      return event satisfies never;
+  }
+}
+
+/** A new driver: time between the last event of the old one and this claim does not count (P5.7). */
+function claimed(run: LiveRun, epoch: number, instance: string, time: number): LiveRun {
+  const used = usedMilliseconds(run, run.lastEventAt);
+  return { ...run, situation: 'running', epoch, instance, woken: false, usedMilliseconds: used, runningSince: time };
+}
+
+function parked(run: LiveRun, expiresAt: number, time: number): LiveRun {
+  return {
+    ...run,
+    situation: 'paused',
+    pauseRequested: false,
+    pauseExpiresAt: expiresAt,
+    usedMilliseconds: usedMilliseconds(run, time),
+    runningSince: null,
+  };
+}
+
+function extended(run: LiveRun, { data }: RunExtended): LiveRun {
+  const { bounds } = run;
+  return {
+    ...run,
+    grantTokens: run.grantTokens + data.tokens,
+    bounds: {
+      ...bounds,
+      maxSteps: bounds.maxSteps + data.steps,
+      maxToolCalls: bounds.maxToolCalls + data.toolCalls,
+      tokenBudget: bounds.tokenBudget + data.tokens,
+      deadlineSeconds: bounds.deadlineSeconds + data.seconds,
+    },
+  };
+}
+
+function finish(
+  run: LiveRun,
+  state: EndedRun['state'],
+  reason: string | null,
+  time: number,
+  { callPrefix }: Material,
+): EndedRun {
+  const { identity, slot, previousRunId, definition } = run;
+  const { transcript } = interruptTurn(run, callPrefix);
+  return { ...ended(state, reason, time), identity, slot, previousRunId, definition, transcript };
+}
+
+const spent = (usage: TokenUsage): number => usage.input + usage.output;
+
+type ModelEvent = Extract<RunEvent, { type: 'ModelCallStarted' | 'ModelCallFailed' | 'ModelTurnCompleted' }>;
+
+function modelStep(run: LiveRun, event: ModelEvent, material: Material): LiveRun {
+  if (event.type === 'ModelCallStarted') {
+    const { step: number, attempt, modelId, worstCaseInput, maxOutputTokens } = event.data;
+    const { route, routeAttempt } = run.phase.name === 'backing_off' ? run.phase : { route: 0, routeAttempt: 1 };
+    const call = { step: number, attempt, route, routeAttempt, modelId, worstCaseInput, maxOutputTokens };
+    return { ...run, phase: { name: 'calling_model', ...call } };
+  }
+  const usedTokens = run.usedTokens + spent(event.data.usage);
+  if (event.type === 'ModelTurnCompleted') return answered({ ...run, usedTokens }, event, material);
+  const { step: number, attempt, error, next, retryInMs } = event.data;
+  if (next === 'give_up') return { ...run, usedTokens, phase: { name: 'gave_up', error } };
+  const tried = run.phase.name === 'calling_model' ? run.phase : { route: 0, routeAttempt: 0 };
+  const place =
+    next === 'fallback'
+      ? { route: tried.route + 1, routeAttempt: 1 }
+      : { route: tried.route, routeAttempt: tried.routeAttempt + 1 };
+  const until = event.time + retryInMs;
+  return { ...run, usedTokens, phase: { name: 'backing_off', step: number, attempt: attempt + 1, until, ...place } };
+}
+
+function answered(run: LiveRun, event: ModelTurnCompleted, material: Material): LiveRun {
+  const { data } = event;
+  const toolCalls = data.toolCalls.map((call) => ({
+    callId: call.callId,
+    tool: call.tool,
+    arguments: wholeText(call.arguments, material),
+  }));
+  const text = data.text === null ? null : wholeText(data.text, material);
+  const message: ChatMessage = {
+    role: 'assistant',
+    text,
+    toolCalls: toolCalls.map((call) => ({ ...call, callId: material.callPrefix + call.callId })),
+    providerState: data.providerState === null ? null : wholeText(data.providerState, material),
+    provider: `${data.provider}/${data.model}`,
+  };
+  const next = { ...run, steps: run.steps + 1, transcript: append(run.transcript, [message]) };
+  if (toolCalls.length === 0)
+    return { ...next, phase: { name: 'answered', output: data.text ?? { text: '' }, finish: data.finish } };
+  return startTurn(next, data.step, toolCalls, data.finish === 'length');
+}
+
+/** Folds a list of events. */
+export const fold = (run: Run, events: readonly RunEvent[], material: Material): Run =>
+  events.reduce((state, event) => evolve(state, event, material), run);

@@ -1,0 +1,136 @@
+import type { ErrorInfo, FailureReason, RunEvent, StoredText } from '@runyard/contracts';
+import { terminationOf } from '@runyard/contracts';
+import { callModel, capReached } from './bounds';
+import type { Circumstances, NewRunEvent } from './decision';
+import { decideCalls } from './effects';
+import { fold } from './evolve';
+import { NO_MATERIAL, shownText } from './material';
+import { isLive, usedMilliseconds } from './run';
+import type { CallState, LiveRun, Run } from './run';
+
+/** Equal invalid calls in a row that end the run: the model will not find its way out. */
+export const EQUAL_INVALID_CALLS = 3;
+
+/** Whether an effect is under way, so that the next decision waits for what becomes of it. */
+export const inFlight = (run: LiveRun): boolean =>
+  run.phase.name === 'calling_model' ||
+  (run.phase.name === 'calling_tools' && run.phase.calls.some((call) => call.status === 'in_flight'));
+
+/**
+ * Everything that follows from where a run stands, until it must wait: for an effect under way, for a time, for a person,
+ * or for ever. A function of the recorded events and `now` alone, so any process may continue any run.
+ */
+export function decideAll(run: Run, at: Circumstances): NewRunEvent[] {
+  const decided: NewRunEvent[] = [];
+  let state = run;
+  while (isLive(state)) {
+    const events = decideNext(state, at);
+    if (events.length === 0) break;
+    decided.push(...events);
+    state = foldNew(state, events, at.now);
+  }
+  return decided;
+}
+
+/** Folds events that are not appended yet, as of `now`. */
+export const foldNew = (run: Run, events: readonly NewRunEvent[], now: number, material = NO_MATERIAL): Run =>
+  fold(run, events.map((event) => dated(event, now)), material);
+
+export const dated = (event: NewRunEvent, time: number): RunEvent =>
+  ({ ...event, time, actor: 'system:run-executor' }) as RunEvent;
+
+function decideNext(run: LiveRun, at: Circumstances): NewRunEvent[] {
+  if (run.situation !== 'running' || run.woken) return [];
+  if (inFlight(run)) return startDueCalls(run, at);
+  // What was asked before the answer arrived wins over the answer: the cancel lies ahead of it in the log.
+  if (run.cancelRequested) return end(run, { type: 'RunCancelled', data: { reason: run.cancelRequested.reason } });
+  if (run.phase.name === 'answered') return answer(run.phase);
+  if (run.phase.name === 'gave_up') return fail(run, providerReason(run.phase.error.code), run.phase.error);
+  const spoilt = ruined(run);
+  if (spoilt) return fail(run, 'tool_failure', spoilt);
+  if (usedMilliseconds(run, at.now) >= run.bounds.deadlineSeconds * 1_000) return failCap(run, 'deadline');
+  const handedOff = handOff(run, at);
+  if (handedOff) return [{ type: 'RunSucceeded', data: { output: { text: handedOff.observation ?? '' } } }];
+  if (run.pauseRequested) return [{ type: 'RunPaused', data: { expiresAt: at.now + at.pauseTtlMs } }];
+  return proceed(run, at);
+}
+
+function proceed(run: LiveRun, at: Circumstances): NewRunEvent[] {
+  if (run.phase.name === 'calling_tools') {
+    const decision = decideCalls(run, run.phase, at);
+    return decision.end ? fail(run, decision.end.reason, decision.end.error) : decision.events;
+  }
+  if (run.phase.name === 'backing_off' && run.phase.until > at.now) return [];
+  const call = callModel(run, at);
+  return call.cap ? failCap(run, call.cap) : call.events;
+}
+
+/** While some calls run, others of the same turn may become due for another attempt. */
+function startDueCalls(run: LiveRun, at: Circumstances): NewRunEvent[] {
+  if (run.phase.name !== 'calling_tools' || run.cancelRequested || run.pauseRequested) return [];
+  const due = run.phase.calls.some((call) => call.status === 'backing_off' && call.retryAt <= at.now);
+  return due ? decideCalls(run, run.phase, at).events : [];
+}
+
+function answer(phase: { output: StoredText; finish: string }): NewRunEvent[] {
+  if (phase.finish === 'refusal')
+    return [failed('model_refused', { code: 'model_refused', text: shownText(phase.output) || 'The model refused to answer.' })];
+  if (phase.finish === 'content_filter')
+    return [failed('content_filtered', { code: 'content_filtered', text: 'The provider filtered the answer.' })];
+  return [{ type: 'RunSucceeded', data: { output: phase.output } }];
+}
+
+function ruined(run: LiveRun): ErrorInfo | null {
+  if (run.exhaustedTool) return run.exhaustedTool;
+  if (run.repeated.times < EQUAL_INVALID_CALLS) return null;
+  const [code] = run.repeated.key.split(' ', 1);
+  return {
+    code: code === 'truncated_arguments' ? 'repeated_cut_off' : 'repeated_invalid_call',
+    text: `The model made the same ${code === 'truncated_arguments' ? 'cut-off' : 'invalid'} call ${run.repeated.times} times in a row.`,
+  };
+}
+
+const handOff = (run: LiveRun, at: Circumstances): CallState | undefined =>
+  run.phase.name === 'ready'
+    ? run.phase.after.find((call) => call.outcome === 'succeeded' && at.tools.get(call.tool)?.endsRun === true)
+    : undefined;
+
+const failCap = (run: LiveRun, reason: FailureReason): NewRunEvent[] =>
+  fail(run, reason, { code: reason, text: capReached(run, reason) });
+
+const fail = (run: LiveRun, reason: FailureReason, error: ErrorInfo): NewRunEvent[] => end(run, failed(reason, error));
+
+const failed = (reason: FailureReason, error: ErrorInfo): NewRunEvent => ({
+  type: 'RunFailed',
+  data: { termination: terminationOf(reason), reason, error },
+});
+
+/** The terminal event, after every call that was asked for and never sent has been recorded as not run. */
+export function end(run: LiveRun, terminal: NewRunEvent): NewRunEvent[] {
+  if (run.phase.name !== 'calling_tools') return [terminal];
+  const { step, calls } = run.phase;
+  const unsent = calls.filter((call) => call.status === 'undecided' || call.status === 'backing_off');
+  return [
+    ...unsent.map(
+      (call): NewRunEvent => ({
+        type: 'ToolCallCancelled',
+        data: {
+          step,
+          callId: call.callId,
+          tool: call.tool,
+          observation: { text: 'Not run: the run ended first.' },
+          startedAt: null,
+        },
+      }),
+    ),
+    terminal,
+  ];
+}
+
+const PROVIDER_REASONS: Readonly<Record<string, FailureReason>> = {
+  provider_auth: 'provider_auth',
+  provider_invalid: 'provider_invalid',
+  recording_differs: 'provider_invalid',
+};
+
+const providerReason = (code: string): FailureReason => PROVIDER_REASONS[code] ?? 'provider_unavailable';

@@ -1,0 +1,124 @@
+import type {
+  Bounds,
+  CallDecision,
+  CancelReason,
+  ErrorInfo,
+  Mode,
+  RunIdentity,
+  RunState as RowState,
+  StoredText,
+} from '@runyard/contracts';
+import type { Transcript } from './transcript';
+
+/** One tool call of the current turn. */
+export interface CallState {
+  callId: string;
+  tool: string;
+  /** The provider's raw text, whole. */
+  arguments: string;
+  status: 'undecided' | 'in_flight' | 'backing_off' | 'ambiguous' | 'settled';
+  /** Attempts made so far. */
+  attempt: number;
+  /** When the next attempt is due, epoch ms; only while backing off. */
+  retryAt: number;
+  started: StartedCall | null;
+  outcome: 'succeeded' | 'failed' | 'denied' | 'cancelled' | null;
+  /** What the model sees; null until settled. */
+  observation: string | null;
+}
+
+export interface StartedCall {
+  effect: 'read' | 'write';
+  idempotent: boolean;
+  idempotencyKey: string;
+  argumentsDigest: string;
+  decision: CallDecision;
+}
+
+/** Where the loop stands. */
+export type Phase =
+  /** `after`: the settled calls of the turn that was just closed. */
+  | { name: 'ready'; after: readonly CallState[] }
+  | {
+      name: 'calling_model';
+      step: number;
+      attempt: number;
+      route: number;
+      /** Attempts at this route, this one included. */
+      routeAttempt: number;
+      modelId: string;
+      worstCaseInput: number;
+      maxOutputTokens: number;
+    }
+  | { name: 'backing_off'; step: number; attempt: number; route: number; routeAttempt: number; until: number }
+  | { name: 'gave_up'; error: ErrorInfo }
+  | { name: 'calling_tools'; step: number; calls: readonly CallState[]; cutOff: boolean }
+  | { name: 'answered'; output: StoredText; finish: string };
+
+/** A run that has been queued and has not ended. */
+export interface LiveRun {
+  situation: 'queued' | 'running' | 'paused';
+  identity: RunIdentity;
+  /** Digest of the definition snapshot. */
+  definition: string;
+  bounds: Bounds;
+  mode: Mode;
+  approvalPolicy: 'park' | 'end';
+  grantTokens: number;
+  previousRunId: string | null;
+  slot: string | null;
+  /** The last claim; epoch 0: nobody has claimed it. */
+  epoch: number;
+  instance: string | null;
+  /** True between a wake (resume) and the next claim: nobody drives it, and anybody may. */
+  woken: boolean;
+  cancelRequested: { reason: CancelReason; at: number } | null;
+  pauseRequested: boolean;
+  pauseExpiresAt: number | null;
+  /** Completed model turns. */
+  steps: number;
+  /** Tool calls that were dispatched or settled without dispatch. */
+  toolCalls: number;
+  usedTokens: number;
+  /** Milliseconds in `running` up to `runningSince` (P5.7). */
+  usedMilliseconds: number;
+  runningSince: number | null;
+  /** How often the same call was refused in a row as invalid. */
+  repeated: { key: string; times: number };
+  /** Set when a tool's retry policy is spent. */
+  exhaustedTool: ErrorInfo | null;
+  phase: Phase;
+  transcript: Transcript;
+  lastEventAt: number;
+}
+
+/** A run that has ended; terminal is final. */
+export interface EndedRun {
+  situation: 'ended';
+  identity: RunIdentity | null;
+  state: Extract<RowState, 'succeeded' | 'failed' | 'cancelled' | 'skipped'>;
+  reason: string | null;
+  slot: string | null;
+  previousRunId: string | null;
+  definition: string | null;
+  transcript: Transcript;
+  deleted: boolean;
+  lastEventAt: number;
+}
+
+export type Run = { situation: 'none' } | LiveRun | EndedRun;
+
+export const NO_RUN: Run = { situation: 'none' };
+
+export const isLive = (run: Run): run is LiveRun => run.situation !== 'none' && run.situation !== 'ended';
+
+/** The state as rows and answers show it. */
+export function stateOf(run: Run): RowState | 'none' {
+  if (run.situation === 'ended') return run.state;
+  return run.situation;
+}
+
+/** Milliseconds spent in `running` until `now`. */
+export function usedMilliseconds(run: LiveRun, now: number): number {
+  return run.usedMilliseconds + (run.runningSince === null ? 0 : Math.max(0, now - run.runningSince));
+}
