@@ -1,0 +1,55 @@
+// No Docker engine where this is developed: what can be proved about docker-compose.yml without one is proved here.
+import fs from 'node:fs';
+import path from 'node:path';
+import { parse } from 'yaml';
+
+const root = path.resolve(__dirname, '..');
+const read = (file: string) => fs.readFileSync(path.join(root, file), 'utf8');
+
+interface ComposeService {
+  image: string;
+  build?: { dockerfile: string; args: { SERVICE: string } };
+  healthcheck?: { test?: string[] };
+  depends_on?: Record<string, unknown>;
+  environment?: Record<string, string | number>;
+  volumes?: string[];
+}
+interface Compose {
+  services: Record<string, ComposeService>;
+  volumes: Record<string, unknown>;
+}
+
+const compose = parse(read('docker-compose.yml'), { merge: true }) as Compose;
+const services = Object.entries(compose.services);
+
+test.each(services)('%s has a pinned image', (_, { image }) => {
+  expect(image).toMatch(/:\d+\.\d+(\.\d+)?(-\w+)?$/);
+});
+
+test.each(services)('%s depends on services that exist and mounts what exists', (_, service) => {
+  const mounts = (service.volumes ?? []).map((volume) => volume.split(':')[0] ?? '');
+  for (const mount of mounts)
+    expect(mount.startsWith('.') ? fs.existsSync(path.join(root, mount)) : mount in compose.volumes).toBe(
+      true,
+    );
+  expect(Object.keys(service.depends_on ?? {}).filter((name) => !(name in compose.services))).toEqual([]);
+});
+
+test.each(services.filter(([, { build }]) => build))('%s is built for an app that exists', (_, { build }) => {
+  expect(fs.existsSync(path.join(root, `apps/${build?.args.SERVICE}/project.json`))).toBe(true);
+  expect(read(String(build?.dockerfile))).toContain('HEALTHCHECK');
+});
+
+test.each(services.filter(([, { build }]) => !build))('%s has a health check', (_, service) => {
+  expect(service.healthcheck?.test).toBeDefined();
+});
+
+test('every password that is asked for stands in .env.example', () => {
+  const asked = new Set([...read('docker-compose.yml').matchAll(/\$\{(\w+)/g)].map(([, name]) => name));
+  const offered = new Set([...read('.env.example').matchAll(/^(\w+)=/gm)].map(([, name]) => name));
+  expect(asked).toEqual(offered);
+});
+
+test('the log is flushed to disk before it acknowledges', () => {
+  expect(read('deploy/docker/nats.conf')).toMatch(/sync_interval: always/);
+});
