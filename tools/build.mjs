@@ -30,6 +30,16 @@ async function transpile(file) {
   if (map) fs.writeFileSync(`${out}.map`, map);
 }
 
+/** Plain scripts that built code imports; they run as they are. */
+function copyScripts() {
+  const scripts = fs.readdirSync(path.join(root, 'deploy'), { recursive: true }).map(String);
+  for (const file of scripts.filter((name) => name.endsWith('.mjs'))) {
+    const out = path.join(root, 'dist/deploy', file);
+    fs.mkdirSync(path.dirname(out), { recursive: true });
+    fs.copyFileSync(path.join(root, 'deploy', file), out);
+  }
+}
+
 /** Removes what was built from a source that is gone: it must not live on in dist/ and be loaded from there. */
 function removeStrays(built) {
   const expected = new Set(built.map((file) => file.replace(/\.ts$/, '.js')));
@@ -49,5 +59,6 @@ const started = performance.now();
 const wanted = process.argv.slice(2);
 const files = (wanted.length > 0 ? wanted : ROOMS).flatMap(sources);
 await Promise.all(files.map(transpile));
+copyScripts();
 if (wanted.length === 0) removeStrays(files);
 console.log(`built ${files.length} files in ${Math.round(performance.now() - started)} ms`);
