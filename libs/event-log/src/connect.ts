@@ -1,6 +1,7 @@
 import type { NatsConnection, NodeConnectionOptions } from '@nats-io/transport-node';
 import { connect } from '@nats-io/transport-node';
 import { Appender } from './append';
+import { readBulk } from './bulk';
 import { decodeCommit } from './commit';
 import { Exchange } from './exchange';
 import { History, streamOf } from './history';
@@ -8,9 +9,10 @@ import { MAX_QUEUE_BYTES, publishItem, tooLarge } from './publish';
 import { QueueWorker } from './queue.consumer';
 import { checkServer } from './server';
 import type { Patience } from './stream-api';
-import type { TailParts } from './tail';
-import { readBulk, tailBatches } from './tail';
-import type { EventLog, Notice, WorkQueues } from './types';
+import type { TailParts } from './reading';
+import { tailBatches } from './tail';
+import type { WorkQueues } from './queue';
+import type { EventLog, Notice } from './types';
 
 export interface ConnectOptions {
   /** `nats://host:port`, one or several of a cluster. */

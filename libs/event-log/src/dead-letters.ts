@@ -6,7 +6,7 @@ import { parseHeaders } from './history';
 import type { QueueItem } from './publish';
 import { publishItem } from './publish';
 import { ApiError, CODES, ask } from './stream-api';
-import type { QueueMessage } from './types';
+import type { QueueMessage } from './queue';
 
 /** A message that nobody could handle. Times in epoch milliseconds. */
 export interface DeadLetter {

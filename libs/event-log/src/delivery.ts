@@ -1,6 +1,6 @@
 import type { Exchange } from './exchange';
 import type { Delivery } from './pull';
-import type { QueueMessage } from './types';
+import type { QueueMessage } from './queue';
 
 const SETTLE_TRIES = 4;
 const SETTLE_TRY_MS = 1_000;

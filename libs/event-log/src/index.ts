@@ -8,6 +8,7 @@ export { UnknownEvent, fold, foldCache, handle, handleTogether, load } from './h
 export type { Aggregate, DecidedBy, FoldCache, Folded, Handled } from './handle';
 export { Mailbox, type Settled } from './mailbox';
 export { comparePositions, formatPosition, parsePosition, type Position } from './position';
+export * from './queue';
 export { MINIMUM_SERVER, UnreliableServer, checkServer } from './server';
 export { streamSource, type StreamSource } from './source';
 export { applyStreams, differences, verifyStreams, type StreamDefinition } from './streams';

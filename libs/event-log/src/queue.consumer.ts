@@ -3,13 +3,15 @@ import type { NatsConnection } from '@nats-io/transport-node';
 import { InHand } from './delivery';
 import { deadLetterOf } from './dead-letters';
 import type { Exchange } from './exchange';
+import { withLimit } from './limit';
 import { publishItem } from './publish';
 import { Pull } from './pull';
 import type { Delivery } from './pull';
 import { delayAfter, ensureConsumer } from './durable';
 import { pauseMs } from './stream-api';
-import type { Notice, QueueConsumer, QueueConsumerOptions } from './types';
-import { Poison, RetryLater } from './types';
+import type { QueueConsumer, QueueConsumerOptions } from './queue';
+import type { Notice } from './types';
+import { Poison, RetryLater } from './queue';
 
 const DEFAULTS = { maxAttempts: 12, ackWaitMs: 15_000, handlerLimitMs: 300_000, stopLimitMs: 20_000 };
 /** Messages whose handler asked for a delay and that are kept in hand meanwhile; more are given back to the server. */
@@ -106,7 +108,7 @@ export class QueueWorker implements QueueConsumer {
     if (message.attempt > this.options.maxAttempts)
       return this.bury(one, `delivered ${message.attempt} times without coming to an end`);
     try {
-      await this.limited(this.options.handler(message));
+      await withLimit(this.options.handler(message), this.options.handlerLimitMs, 'the handler');
       await this.settle(one, one.ack());
     } catch (error) {
       await this.failed(one, error);
@@ -139,7 +141,7 @@ export class QueueWorker implements QueueConsumer {
     const { queue, durable, onDead } = this.options;
     const { message } = one;
     try {
-      if (onDead) await this.limited(onDead(message, reason));
+      if (onDead) await withLimit(onDead(message, reason), this.options.handlerLimitMs, 'the fence of the dead letter');
       const letter = deadLetterOf({ queue, durable, storedAt: one.storedAt }, message, reason, this.parts.now());
       await publishItem(this.parts.exchange, letter, PATIENCE);
     } catch (error) {
@@ -154,20 +156,6 @@ export class QueueWorker implements QueueConsumer {
   private async settle(one: InHand, settled: Promise<void>): Promise<void> {
     this.inHand.delete(one);
     await settled;
-  }
-
-  /** A promise that never settles must not hold a place for ever. */
-  private async limited(work: Promise<void>): Promise<void> {
-    let timer: NodeJS.Timeout | undefined;
-    const limit = new Promise<never>((_, reject) => {
-      const ms = this.options.handlerLimitMs;
-      timer = setTimeout(() => reject(new Error(`the handler gave no result within ${ms} ms`)), ms);
-    });
-    try {
-      await Promise.race([work, limit]);
-    } finally {
-      clearTimeout(timer);
-    }
   }
 
   /** Invariant 4. */
@@ -200,9 +188,8 @@ export class QueueWorker implements QueueConsumer {
       this.ready.push(one);
     }
     const back = this.ready.splice(0).map((one) => this.settle(one, one.giveBack(0)));
-    const limit = new AbortController();
-    await Promise.race([Promise.all(this.running), wait(this.options.stopLimitMs, undefined, { signal: limit.signal }).catch(() => undefined)]);
-    limit.abort();
+    const handlers = Promise.all(this.running).then(() => undefined);
+    await withLimit(handlers, this.options.stopLimitMs, 'a handler').catch(() => undefined);
     await Promise.all([...back, ...[...this.inHand].map((one) => this.settle(one, one.giveBack(0)))]);
     clearInterval(this.beat);
   }
