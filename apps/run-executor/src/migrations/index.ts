@@ -1,0 +1,17 @@
+import type { Migration } from '@runyard/persistence';
+import { references } from './0001-references';
+import { agentRuns } from './0002-agent-runs';
+import { agentRunsIndexes } from './0003-agent-runs-indexes';
+import { stepsAndEntries } from './0004-steps-and-entries';
+import { operations } from './0005-operations';
+import { access } from './0006-access';
+
+/** Steps of the schema `run_executor`, oldest first. What was released is never changed; a mistake is mended by a new step. */
+export const RUN_MIGRATIONS: readonly Migration[] = [
+  references,
+  agentRuns,
+  agentRunsIndexes,
+  stepsAndEntries,
+  operations,
+  access,
+];

@@ -1,0 +1,103 @@
+import type { Tx } from '@runyard/persistence';
+import { isUuid } from './commits';
+import { records } from './records';
+import type { RunBatch } from './run-batch';
+import { isEnded } from './run-image';
+import type { RunImage } from './run-image';
+import * as sql from './run-statements';
+
+/** Runs a statement over records; nothing to do is no statement. */
+async function write(tx: Tx, statement: string, rows: readonly object[], ...more: string[]): Promise<void> {
+  if (rows.length > 0) await tx.query(statement, [records(rows), ...more]);
+}
+
+/**
+ * Writes what a batch came to. In this order, because: what is deleted makes room; runs that end free the unique place that
+ * a new run takes; rows precede what refers to them.
+ */
+export async function writeBatch(tx: Tx, batch: RunBatch): Promise<void> {
+  const touched = batch.touched();
+  const fresh = touched.filter(({ birth }) => birth !== null);
+  const known = touched.filter(({ birth }) => birth === null);
+  await writeDeletions(tx, batch);
+  await writeEnds(tx, known.filter(isEnded));
+  await write(tx, sql.UPDATE_RUNS, known.filter((image) => !isEnded(image)).map(moved));
+  await writeBirths(tx, batch, fresh);
+  await write(tx, sql.INSERT_STEPS, touched.flatMap(stepsOf));
+  const unfinished = touched.filter((image) => !isEnded(image));
+  await write(tx, sql.INSERT_ENTRIES, unfinished.flatMap(entriesOf));
+  await write(tx, sql.KEEP_PROGRESS, unfinished.map(progressOf));
+  await writeOperations(tx, batch, touched);
+}
+
+async function writeDeletions(tx: Tx, batch: RunBatch): Promise<void> {
+  await write(
+    tx,
+    sql.DELETE_RUNS,
+    batch.deletions.map(({ image, sequence, time }) => ({
+      ...identity(image),
+      agent_id: image.agent_id,
+      state: image.row.state,
+      ended_at: image.row.ended_at,
+      input_tokens: image.row.input_tokens,
+      output_tokens: image.row.output_tokens,
+      cached_tokens: image.row.cached_tokens,
+      sequence,
+      deleted_at: time,
+    })),
+  );
+  await write(tx, sql.DELETE_CONVERSATIONS, [...batch.conversations.deletions.values()]);
+}
+
+async function writeEnds(tx: Tx, ended: readonly RunImage[]): Promise<void> {
+  await write(tx, sql.END_RUNS, ended.map(moved), records(ended.flatMap(entriesOf)));
+}
+
+async function writeBirths(tx: Tx, batch: RunBatch, fresh: readonly RunImage[]): Promise<void> {
+  const conversations = [...batch.conversations.rows.values()].map((row) => ({
+    ...row,
+    user_id: isUuid(row.user_id) ? row.user_id : null,
+  }));
+  await write(tx, sql.ADD_REFERENCES, [...batch.references.values()]);
+  await write(tx, sql.ADD_CONVERSATIONS, conversations);
+  await write(
+    tx,
+    sql.INSERT_RUNS,
+    fresh.map((image) => newborn(image, batch)),
+  );
+}
+
+/** A run whose whole life lies in the batch brings its trajectory along; the others collect it in run_entries. */
+const newborn = (image: RunImage, batch: RunBatch): object => ({
+  ...moved(image),
+  ...image.birth,
+  parent_is_new: image.parent_is_new && batch.runs.has(image.birth?.parent_run_id ?? ''),
+  entries: isEnded(image)
+    ? image.entries.toSorted((a, b) => a.place - b.place).map(({ entry }) => entry)
+    : [],
+});
+
+async function writeOperations(tx: Tx, batch: RunBatch, touched: readonly RunImage[]): Promise<void> {
+  const keys = touched
+    .filter((image) => image.birth !== null || isEnded(image))
+    .map((image) => ({ ...identity(image), digest: image.request_digest, ended: isEnded(image) }));
+  const deleted = batch.deletions.map(({ image }) => ({
+    ...identity(image),
+    digest: image.request_digest,
+    ended: true,
+  }));
+  const fenced = batch.fenced.map((key) => ({ ...key, digest: null, ended: true }));
+  await write(tx, sql.KEEP_KEYS, [...keys, ...deleted, ...fenced]);
+  const driven = touched.flatMap((image) => (image.driver ? [{ ...identity(image), ...image.driver }] : []));
+  await write(tx, sql.SET_DRIVERS, driven);
+  const left = touched.filter(({ birth, driver }) => driver === null && birth === null);
+  const undriven = [...left, ...batch.deletions.map(({ image }) => image)].map(({ run_id }) => run_id);
+  if (undriven.length > 0) await tx.query(sql.CLEAR_DRIVERS, [undriven]);
+}
+
+const identity = ({ run_id, org_id }: RunImage): { run_id: string; org_id: string } => ({ run_id, org_id });
+const moved = (image: RunImage): object => ({ ...identity(image), ...image.row });
+const stepsOf = (image: RunImage): object[] => image.steps.map((step) => ({ ...identity(image), ...step }));
+const entriesOf = (image: RunImage): object[] =>
+  image.entries.map((entry) => ({ ...identity(image), ...entry }));
+const progressOf = (image: RunImage): object => ({ ...identity(image), ...image.progress });
