@@ -1,0 +1,65 @@
+import { readConfig, readEnv } from '@runyard/service';
+import type { Env, ServiceConfig } from '@runyard/service';
+import { z } from 'zod';
+
+const wholeNumber = (min: number, max: number) =>
+  z
+    .string()
+    .regex(/^\d{1,9}$/, `must be a whole number from ${min} to ${max}`)
+    .transform(Number)
+    .refine((n) => n >= min && n <= max, `must be a whole number from ${min} to ${max}`);
+const list = z
+  .string()
+  .default('')
+  .transform((text) => text.split(',').map((part) => part.trim()).filter((part) => part !== ''));
+const onOff = (preset: 'on' | 'off') => z.enum(['on', 'off'], 'must be on or off').default(preset);
+
+const executorEnv = z.object({
+  RUNYARD_EXECUTOR_PLACES: wholeNumber(1, 10_000).default(128),
+  RUNYARD_INTAKE_CONCURRENCY: wholeNumber(1, 1_000).default(64),
+  RUNYARD_RECORDINGS_DIR: z.string().optional(),
+  RUNYARD_SECRETS_DIR: z.string().optional(),
+  RUNYARD_HTTP_ALLOWED_HOSTS: list,
+  RUNYARD_HTTP_ALLOW_PRIVATE: onOff('off'),
+  RUNYARD_MCP_STDIO_COMMANDS: list,
+  RUNYARD_PAUSE_TTL_SECONDS: wholeNumber(1, 31_536_000).default(604_800),
+  RUNYARD_PROJECTIONS: onOff('on'),
+  RUNYARD_DRIVE: onOff('on'),
+});
+
+/** What the executor needs to run; built from the environment, or passed in by a launcher that hosts several services. */
+export interface ExecutorConfig {
+  service: ServiceConfig;
+  /** Runs that this process drives at once. */
+  places: number;
+  intakeConcurrency: number;
+  /** Folder of recordings (recorded models and tools); undefined: there are none. */
+  recordingsDir?: string;
+  /** Folder of secrets, one file a secret: `<folder>/<org id>/<name>`; undefined: there are none. */
+  secretsDir?: string;
+  http: { allowedHosts: string[]; allowPrivate: boolean };
+  /** Commands that stdio MCP servers may be started with. */
+  stdioCommands: string[];
+  pauseTtlMs: number;
+  /** Whether this process keeps the rows. One of several is enough; the others wait for its lock. */
+  projections: boolean;
+  /** Whether this process takes requests and drives runs. */
+  drive: boolean;
+}
+
+/** Reads the environment. Throws ConfigError, which names variables and never values. */
+export function readExecutorConfig(env?: Env): ExecutorConfig {
+  const v = readEnv(executorEnv, env);
+  return {
+    service: readConfig(env),
+    places: v.RUNYARD_EXECUTOR_PLACES,
+    intakeConcurrency: v.RUNYARD_INTAKE_CONCURRENCY,
+    recordingsDir: v.RUNYARD_RECORDINGS_DIR,
+    secretsDir: v.RUNYARD_SECRETS_DIR,
+    http: { allowedHosts: v.RUNYARD_HTTP_ALLOWED_HOSTS, allowPrivate: v.RUNYARD_HTTP_ALLOW_PRIVATE === 'on' },
+    stdioCommands: v.RUNYARD_MCP_STDIO_COMMANDS,
+    pauseTtlMs: v.RUNYARD_PAUSE_TTL_SECONDS * 1_000,
+    projections: v.RUNYARD_PROJECTIONS === 'on',
+    drive: v.RUNYARD_DRIVE === 'on',
+  };
+}

@@ -1,0 +1,142 @@
+import { randomUUID } from 'node:crypto';
+import type { NatsConnection } from '@nats-io/transport-node';
+import { workSubject } from '@runyard/contracts';
+import type { EventLog, WorkQueues } from '@runyard/event-log';
+import { blobs } from '@runyard/persistence';
+import type { Database } from '@runyard/persistence';
+import type { Logger } from '@runyard/service';
+import type { ExecutorConfig } from '../config';
+import { createModelAdapter } from '../models/model.adapter';
+import type { ModelAdapter } from '../models/types';
+import { OperationsQueries } from '../projections/operations.queries';
+import { createToolRunner } from '../tools/tool-runner';
+import type { ToolRunner } from '../tools/types';
+import { Conversations } from './conversations.adapter';
+import { Definitions } from './definitions.adapter';
+import { Drivers } from './drivers.process';
+import { Evidences } from './evidence.process';
+import { RecordingFiles, SecretFiles } from './files.adapter';
+import { IntakeConsumer } from './intake.consumer';
+import { Intake } from './intake.process';
+import { Presence } from './presence.adapter';
+import { RegistryFacts } from './registry.adapter';
+import { RunLog } from './run-log.adapter';
+import { Sweep } from './sweep.process';
+import { Texts } from './texts.adapter';
+import { WorkConsumer } from './work.consumer';
+
+/** What the executor stands on. */
+export interface Foundations {
+  config: ExecutorConfig;
+  log: EventLog;
+  queues: WorkQueues;
+  connection: NatsConnection;
+  db: Database;
+  logger: Logger;
+  clock?: () => number;
+  random?: () => number;
+  /** Replace what calls the outside world; tests do. */
+  models?: (org: string) => ModelAdapter;
+  tools?: ToolRunner;
+}
+
+/** The executor's parts, wired. */
+export interface Executor {
+  instance: string;
+  presence: Presence;
+  runs: RunLog;
+  conversations: Conversations;
+  operations: OperationsQueries;
+  drivers: Drivers;
+  tools: ToolRunner;
+  intakeProcess: Intake;
+  intake: IntakeConsumer;
+  work: WorkConsumer;
+  sweep: Sweep;
+  release: (org: string, runId: string) => Promise<void>;
+  enqueue: (org: string, runId: string) => Promise<void>;
+}
+
+/** Wires the executor. Starts nothing. */
+export function assemble(on: Foundations): Executor {
+  const { config, log, queues, connection, db, logger } = on;
+  const { clock = Date.now, random = Math.random } = on;
+  const instance = randomUUID();
+  const store = blobs(db);
+  const texts = new Texts(store);
+  const definitions = new Definitions(store);
+  const runs = new RunLog(log, texts, 'run-executor');
+  const operations = new OperationsQueries(db);
+  const presence = new Presence(connection, instance);
+  const tools = on.tools ?? toolRunnerFor(config, logger, clock);
+  const release = (org: string, runId: string) => operations.releaseSlots(org, runId);
+  const enqueue = async (org: string, runId: string) => void (await queues.publish(workSubject(org, runId), { run_id: runId }));
+  const drivers = new Drivers({
+    runs,
+    texts,
+    definitions,
+    tools,
+    models: on.models ?? modelsFor(config),
+    clock,
+    random,
+    instance,
+    release,
+    enqueue,
+    places: config.places,
+    pauseTtlMs: config.pauseTtlMs,
+    log: logger,
+  });
+  const evidences = new Evidences(presence, connectedFor(connection), (runId) => operations.heartbeatAge(runId));
+  const registry = new RegistryFacts(log);
+  const conversations = new Conversations(log);
+  const { pauseTtlMs } = config;
+  const intakeProcess = new Intake({
+    ...{ runs, registry, conversations, definitions, texts, operations, drivers, enqueue, instance, clock, pauseTtlMs },
+  });
+  return {
+    ...{ instance, presence, runs, conversations, operations, drivers, tools, release, enqueue, intakeProcess },
+    intake: new IntakeConsumer(connection, queues, intakeProcess, config.intakeConcurrency),
+    work: new WorkConsumer(queues, runs, drivers, evidences, config.intakeConcurrency),
+    sweep: new Sweep({ operations, runs, drivers, evidences, intake: intakeProcess, instance, clock, release, enqueue }),
+  };
+}
+
+function toolRunnerFor(config: ExecutorConfig, logger: Logger, now: () => number): ToolRunner {
+  const secrets = new SecretFiles(config.secretsDir);
+  const recordings = new RecordingFiles(config.recordingsDir);
+  return createToolRunner({
+    secrets: async (org, name) => secrets.value(org, name),
+    recordings: (name) => recordings.find(name),
+    http: config.http,
+    mcp: { stdioCommands: config.stdioCommands },
+    now,
+    log: logger,
+  });
+}
+
+/** One adapter an org, since each reaches its own secrets only. */
+function modelsFor(config: ExecutorConfig): (org: string) => ModelAdapter {
+  const secrets = new SecretFiles(config.secretsDir);
+  const recordings = new RecordingFiles(config.recordingsDir);
+  const adapters = new Map<string, ModelAdapter>();
+  return (org) => {
+    const adapter =
+      adapters.get(org) ??
+      createModelAdapter({
+        secrets: (name) => secrets.value(org, name),
+        recordings: (name) => recordings.text(name),
+      });
+    adapters.set(org, adapter);
+    return adapter;
+  };
+}
+
+/** Milliseconds since our connection to the bus came up or back (P3.3a). */
+function connectedFor(connection: NatsConnection): () => number {
+  let since = performance.now();
+  void (async () => {
+    for await (const status of connection.status())
+      if (status.type === 'reconnect' || status.type === 'disconnect') since = performance.now();
+  })();
+  return () => performance.now() - since;
+}

@@ -1,0 +1,177 @@
+import type { DefinitionSnapshot } from '@runyard/contracts';
+import { VersionConflict } from '@runyard/event-log';
+import type { Circumstances, NewRunEvent } from '../domain/decision';
+import { fold } from '../domain/evolve';
+import { dated, decideAll, foldNew } from '../domain/next';
+import { isLive, usedMilliseconds } from '../domain/run';
+import type { LiveRun, Run } from '../domain/run';
+import { Effects } from './effects.process';
+import type { EffectPorts } from './effects.process';
+import { circumstancesOf } from './judgement.adapter';
+import type { LoadedRun, RunLog } from './run-log.adapter';
+
+/** After a slower append a driver re-reads the run before it dispatches: what it decided may be stale (P4.2). */
+const DISPATCH_WITHIN_MS = 500;
+/** A control may arrive without a wake-up; with an effect under way the run's last sequence is compared this often (P3.5). */
+export const CHECK_EVERY_MS = 2_000;
+
+export interface DrivePorts extends EffectPorts {
+  runs: RunLog;
+  instance: string;
+  pauseTtlMs: number;
+}
+
+/**
+ * Drives one claimed run: starts the effects that the log has announced, records what becomes of them, decides what
+ * follows, all in one commit, and goes on. Invariants:
+ *
+ * 1. Nothing is dispatched before the commit that announces it is acknowledged.
+ * 2. Facts are appended before anything that follows from them starts, and are never dropped.
+ * 3. A foreign claim or a terminal event in the log ends this driver at its next append at the latest.
+ */
+export class Driver {
+  private readonly facts: NewRunEvent[] = [];
+  private readonly effects: Effects;
+  private readonly at: Omit<Circumstances, 'now'>;
+  private wakeUp: (() => void) | null = null;
+  private mustRead = false;
+  private stopping = false;
+  private crash: unknown = null;
+  /** What was due by then has been decided. */
+  private decidedAt = 0;
+
+  constructor(
+    private readonly ports: DrivePorts,
+    private readonly loaded: LoadedRun,
+    private readonly definition: DefinitionSnapshot,
+    readonly epoch: number,
+  ) {
+    this.at = circumstancesOf(loaded.runId, definition, ports.pauseTtlMs);
+    this.effects = new Effects(ports, loaded, definition, this.at, {
+      fact: (fact) => this.put(fact),
+      crash: (error) => this.fall(error),
+    });
+  }
+
+  /** Runs until the run has ended, is parked, or belongs to somebody else; resolves to where it stands then. */
+  async drive(): Promise<Run> {
+    try {
+      while (this.mine()) {
+        this.effects.obey(this.run, this.ports.clock());
+        if (!this.mustRead && !this.stopping) this.effects.start(this.run);
+        if (this.stopping && this.effects.count === 0 && this.facts.length === 0) break;
+        await this.nextFact();
+        if (this.crash) throw this.crash;
+        if (this.mustRead) await this.refresh();
+        if (this.mine()) await this.commit(this.facts.splice(0));
+      }
+    } finally {
+      this.effects.abort();
+    }
+    return this.run;
+  }
+
+  /** Something may have been appended by others: read before the next step. */
+  wake(): void {
+    this.mustRead = true;
+    this.wakeUp?.();
+  }
+
+  /** Starts nothing new, records what is under way, and leaves the run where another instance can go on at no cost. */
+  stop(): void {
+    this.stopping = true;
+    this.wakeUp?.();
+  }
+
+  /** Compares the run's last sequence with ours while an effect is under way (P3.5). */
+  async check(): Promise<void> {
+    if (this.effects.count === 0 || this.mustRead) return;
+    if ((await this.ports.runs.lastSequence(this.loaded)) > this.loaded.sequence) this.wake();
+  }
+
+  private get run(): Run {
+    return this.loaded.run;
+  }
+
+  private mine(): boolean {
+    const { run } = this.loaded;
+    return isLive(run) && run.situation === 'running' && !run.woken && run.epoch === this.epoch;
+  }
+
+  private put(fact: NewRunEvent): void {
+    this.facts.push(fact);
+    this.wakeUp?.();
+  }
+
+  private fall(error: unknown): void {
+    this.crash = error;
+    this.wakeUp?.();
+  }
+
+  /** Waits for a fact, a wake-up, or the time at which something becomes due. */
+  private async nextFact(): Promise<void> {
+    if (this.facts.length > 0 || this.mustRead || this.crash) return;
+    const due = this.dueInMs();
+    let timer: NodeJS.Timeout | undefined;
+    await new Promise<void>((resolve) => {
+      this.wakeUp = resolve;
+      if (due !== null) timer = setTimeout(resolve, due);
+    });
+    clearTimeout(timer);
+    this.wakeUp = null;
+  }
+
+  private dueInMs(): number | null {
+    const { run } = this.loaded;
+    if (!isLive(run)) return null;
+    const now = this.ports.clock();
+    const times = [now + run.bounds.deadlineSeconds * 1_000 - usedMilliseconds(run, now)];
+    if (run.phase.name === 'backing_off') times.push(run.phase.until);
+    if (run.phase.name === 'calling_tools')
+      for (const call of run.phase.calls) if (call.status === 'backing_off') times.push(call.retryAt);
+    const ahead = times.filter((time) => time > this.decidedAt);
+    if (ahead.length === 0) return null;
+    // Timers of Node overflow at 2^31 ms; a longer deadline is looked at again then.
+    return Math.min(Math.max(1, Math.min(...ahead) - now), 2 ** 31 - 1);
+  }
+
+  /** Appends facts and what follows from them; on a conflict what came in between is folded in and decided anew (P3.2). */
+  private async commit(facts: readonly NewRunEvent[]): Promise<void> {
+    while (this.mine()) {
+      const now = Math.max(this.ports.clock(), this.lastEventAt());
+      const events = [...facts, ...this.decisions(facts, now)];
+      this.decidedAt = now;
+      if (events.length === 0) return;
+      const startedAt = performance.now();
+      try {
+        const appended = await this.ports.runs.append(this.loaded, events, 'system:run-executor');
+        this.advance(events.map((event) => dated(event, appended.time)), appended.sequence);
+        if (performance.now() - startedAt > DISPATCH_WITHIN_MS) this.mustRead = true;
+        return;
+      } catch (error) {
+        if (!(error instanceof VersionConflict)) throw error;
+        await this.refresh();
+      }
+    }
+  }
+
+  private decisions(facts: readonly NewRunEvent[], now: number): NewRunEvent[] {
+    if (this.stopping) return [];
+    return decideAll(foldNew(this.run, facts, now, this.loaded.material), { ...this.at, now });
+  }
+
+  private async refresh(): Promise<void> {
+    this.mustRead = false;
+    const { events, sequence } = await this.ports.runs.since(this.loaded);
+    this.advance(events, sequence);
+  }
+
+  private advance(events: Parameters<typeof fold>[1], sequence: number): void {
+    this.loaded.run = fold(this.run, events, this.loaded.material);
+    this.loaded.sequence = sequence;
+  }
+
+  private lastEventAt(): number {
+    return this.run.situation === 'none' ? 0 : (this.run as LiveRun).lastEventAt;
+  }
+}

@@ -1,0 +1,174 @@
+import type { DefinitionSnapshot } from '@runyard/contracts';
+import { VersionConflict } from '@runyard/event-log';
+import { claim } from '../domain/claim';
+import type { Evidence } from '../domain/claim';
+import type { NewRunEvent } from '../domain/decision';
+import { dated, decideAll, foldNew } from '../domain/next';
+import { fold } from '../domain/evolve';
+import { isLive } from '../domain/run';
+import type { LiveRun } from '../domain/run';
+import type { Definitions } from './definitions.adapter';
+import { Driver } from './drive.process';
+import type { DrivePorts } from './drive.process';
+import { circumstancesOf } from './judgement.adapter';
+import type { LoadedRun } from './run-log.adapter';
+
+/** What a take-over came to. */
+export type TakeOver = 'driving' | 'nothing_to_do' | 'no_place';
+
+export interface DriversPorts extends DrivePorts {
+  definitions: Definitions;
+  /** Runs that this process drives at once. */
+  places: number;
+  /** Frees what a run held, after its terminal event. */
+  release: (org: string, runId: string) => Promise<void>;
+  /** Announces a run as runnable on the work queue. */
+  enqueue: (org: string, runId: string) => Promise<void>;
+  log: { warn(facts: object, message: string): void; error(facts: object, message: string): void };
+}
+
+/** The runs that this process drives. A run is registered here before its claim is appended (P3.1). */
+export class Drivers {
+  private readonly registered = new Map<string, { epoch: number; driver: Driver | null }>();
+  private readonly drives = new Set<Promise<void>>();
+  private stopping = false;
+
+  constructor(private readonly ports: DriversPorts) {}
+
+  get free(): number {
+    return this.stopping ? 0 : Math.max(0, this.ports.places - this.registered.size);
+  }
+
+  runIds(): string[] {
+    return [...this.registered.keys()];
+  }
+
+  drivesAt(runId: string, epoch: number): boolean {
+    return this.registered.get(runId)?.epoch === epoch;
+  }
+
+  has(runId: string): boolean {
+    return this.registered.has(runId);
+  }
+
+  wake(runId: string): void {
+    this.registered.get(runId)?.driver?.wake();
+  }
+
+  /** Lets every driver look whether its run moved without it (P3.5). */
+  async check(): Promise<void> {
+    await Promise.all([...this.registered.values()].map(({ driver }) => driver?.check()));
+  }
+
+  /** Registers a run at an epoch; false where this process drives it already or has no place. */
+  register(runId: string, epoch: number): boolean {
+    if (this.free === 0 || this.registered.has(runId)) return false;
+    this.registered.set(runId, { epoch, driver: null });
+    return true;
+  }
+
+  /** Gives a registration back whose claim did not come about. */
+  dropUndriven(runId: string): void {
+    if (this.registered.get(runId)?.driver === null) this.registered.delete(runId);
+  }
+
+  /** Drives a registered run whose claim is in the log. */
+  drive(loaded: LoadedRun, definition: DefinitionSnapshot, epoch: number): void {
+    const driver = new Driver(this.ports, loaded, definition, epoch);
+    this.registered.set(loaded.runId, { epoch, driver });
+    if (this.stopping) driver.stop();
+    const done = this.follow(driver, loaded).finally(() => this.drives.delete(done));
+    this.drives.add(done);
+  }
+
+  /** Claims a run on evidence (P3.3) and drives it. Safe to race: the log decides who claims. */
+  async takeOver(org: string, runId: string, evidence: Evidence): Promise<TakeOver> {
+    for (;;) {
+      const loaded = await this.ports.runs.load(org, runId);
+      const { run } = loaded;
+      if (!isLive(run) || run.situation === 'paused') return 'nothing_to_do';
+      if (!this.register(runId, run.epoch + 1)) return this.has(runId) ? 'nothing_to_do' : 'no_place';
+      try {
+        const claimed = await this.claim(loaded, run, evidence);
+        if (claimed === 'again') continue;
+        return claimed;
+      } finally {
+        this.dropUndriven(runId);
+      }
+    }
+  }
+
+  /** Starts nothing new, lets what is under way be recorded, and hands the runs to others. */
+  async stop(): Promise<void> {
+    this.stopping = true;
+    for (const { driver } of this.registered.values()) driver?.stop();
+    await Promise.all(this.drives);
+  }
+
+  private async claim(loaded: LoadedRun, run: LiveRun, evidence: Evidence): Promise<TakeOver | 'again'> {
+    const definition = await this.ports.definitions.get(loaded.org, run.definition);
+    if (!definition) {
+      await this.appendTerminal(loaded, run);
+      return 'nothing_to_do';
+    }
+    const now = Math.max(this.ports.clock(), run.lastEventAt);
+    const claims = claim(run, this.ports.instance, evidence);
+    const at = { ...circumstancesOf(loaded.runId, definition, this.ports.pauseTtlMs), now };
+    const events = [...claims, ...decideAll(foldNew(run, claims, now, loaded.material), at)];
+    try {
+      const appended = await this.ports.runs.append(loaded, events, 'system:run-executor');
+      loaded.run = fold(run, events.map((event) => dated(event, appended.time)), loaded.material);
+      loaded.sequence = appended.sequence;
+    } catch (error) {
+      if (error instanceof VersionConflict) return 'again';
+      throw error;
+    }
+    this.drive(loaded, definition, run.epoch + 1);
+    return 'driving';
+  }
+
+  /** The definition was erased: nobody can go on, and the agent must not stay occupied. */
+  private async appendTerminal(loaded: LoadedRun, run: LiveRun): Promise<void> {
+    const stale: NewRunEvent = {
+      type: 'RunFailed',
+      data: {
+        termination: 'Error',
+        reason: 'stale',
+        error: { code: 'definition_missing', text: 'The definition of the run is gone; it cannot be continued.' },
+      },
+    };
+    await this.ports.runs.append({ ...loaded, run }, [stale], 'system:run-executor');
+    await this.ports.release(loaded.org, loaded.runId);
+  }
+
+  private async follow(driver: Driver, loaded: LoadedRun): Promise<void> {
+    const { org, runId } = loaded;
+    try {
+      await driver.drive();
+    } catch (error) {
+      // Not passed on at once: a run that fails its driver again and again is the sweep's to slow down and to close.
+      this.ports.log.error({ err: error, run: runId, org }, 'a driver failed; the sweep takes the run up again');
+      return;
+    } finally {
+      this.registered.delete(runId);
+    }
+    try {
+      await this.leave(loaded);
+    } catch (error) {
+      this.ports.log.warn({ err: error, run: runId, org }, 'leaving a run was not finished; the sweep does the rest');
+    }
+  }
+
+  /** After the last append: frees what the run held, or passes on a run that can go on (P5.2). */
+  private async leave(loaded: LoadedRun): Promise<void> {
+    const { org, runId, run } = loaded;
+    if (run.situation === 'ended') {
+      this.ports.runs.keepHistory(loaded);
+      await this.ports.release(org, runId);
+      return;
+    }
+    const behind = (await this.ports.runs.lastSequence(loaded)) > loaded.sequence;
+    const runnable = isLive(run) && run.situation === 'running';
+    if (behind || runnable) await this.ports.enqueue(org, runId);
+  }
+}

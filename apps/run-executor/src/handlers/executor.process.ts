@@ -1,0 +1,57 @@
+import type { OnApplicationBootstrap, OnModuleDestroy } from '@nestjs/common';
+import { Inject, Injectable } from '@nestjs/common';
+import type { QueueConsumer } from '@runyard/event-log';
+import { Health, Loops } from '@runyard/service';
+import type { ExecutorConfig } from '../config';
+import { EXECUTOR, EXECUTOR_CONFIG } from '../tokens';
+import { CHECK_EVERY_MS } from './drive.process';
+import type { Executor } from './assembly.process';
+import { SWEEP_EVERY_MS } from './sweep.process';
+
+/** How often the driver's heartbeat is written; readers call a run stale after three missed ones (domain, section 4). */
+const HEARTBEAT_EVERY_MS = 10_000;
+/** How often the sweep looks for what only time makes due. */
+const OVERDUE_EVERY_MS = 2_000;
+/** A consumer that has not heard from the server for longer is not well. */
+const CONSUMER_SILENT_MS = 15_000;
+
+/** Starts the executor with the service and stops it in order: take nothing new, record what is under way, hand over. */
+@Injectable()
+export class ExecutorProcess implements OnApplicationBootstrap, OnModuleDestroy {
+  private consumers: QueueConsumer[] = [];
+
+  constructor(
+    @Inject(EXECUTOR) private readonly executor: Executor,
+    @Inject(EXECUTOR_CONFIG) private readonly config: ExecutorConfig,
+    @Inject(Loops) private readonly loops: Loops,
+    @Inject(Health) private readonly health: Health,
+  ) {}
+
+  async onApplicationBootstrap(): Promise<void> {
+    if (!this.config.drive) return;
+    const { presence, drivers, intake, work, sweep, operations } = this.executor;
+    presence.join(
+      (runId, epoch) => drivers.drivesAt(runId, epoch),
+      (runId) => drivers.wake(runId),
+    );
+    this.loops.every('sweep-drivers', SWEEP_EVERY_MS, () => sweep.drivers());
+    this.loops.every('sweep-overdue', OVERDUE_EVERY_MS, () => sweep.overdue());
+    this.loops.every('check-drivers', CHECK_EVERY_MS, () => drivers.check());
+    this.loops.every('heartbeat', HEARTBEAT_EVERY_MS, () => operations.heartbeat(drivers.runIds(), presence.instance));
+    this.consumers = [await intake.start(), await work.start()];
+    this.consumers.forEach((consumer, index) =>
+      this.health.watch('consumers', index === 0 ? 'requests' : 'work', () =>
+        consumer.lastSeenMs() > CONSUMER_SILENT_MS
+          ? { code: 'consumer_stale', detail: `has not heard from the server for ${consumer.lastSeenMs()} ms` }
+          : null,
+      ),
+    );
+  }
+
+  async onModuleDestroy(): Promise<void> {
+    await Promise.all(this.consumers.map((consumer) => consumer.stop()));
+    await this.executor.drivers.stop();
+    this.executor.presence.leave();
+    await this.executor.tools.close();
+  }
+}

@@ -1,0 +1,129 @@
+import type { DefinitionSnapshot, ModelRoute, StoredText, TokenUsage } from '@runyard/contracts';
+import { dialogRoom } from '../domain/bounds';
+import { callIdOf } from '../domain/calls';
+import type { NewRunEvent } from '../domain/decision';
+import type { LiveRun, Phase } from '../domain/run';
+import { byteLength, fitInto } from '../domain/transcript';
+import { nextAfterFailure } from '../models/retry';
+import type { ModelAdapter, ModelFailure, ModelTurn } from '../models/types';
+import type { Texts } from './texts.adapter';
+
+export interface ModelCallPorts {
+  /** The adapter of an org: it reaches that org's secrets only. */
+  models: (org: string) => ModelAdapter;
+  texts: Texts;
+  clock: () => number;
+  random: () => number;
+}
+
+export interface ModelCallWork {
+  org: string;
+  run: LiveRun;
+  phase: Extract<Phase, { name: 'calling_model' }>;
+  definition: DefinitionSnapshot;
+  overheadBytes: number;
+  deadlineLeftMs: number;
+  signal: AbortSignal;
+}
+
+/** Makes the recorded attempt at a model turn and returns the fact of what became of it. */
+export async function callModelOnce(ports: ModelCallPorts, work: ModelCallWork): Promise<NewRunEvent> {
+  const { run, phase, definition } = work;
+  const route = definition.models[phase.route];
+  if (!route) throw new Error(`run definition has no route ${phase.route}`);
+  const room = dialogRoom(route.contextWindow, route.maxOutputTokens, work.overheadBytes);
+  const startedAt = ports.clock();
+  const result = await ports.models(work.org).call({
+    route,
+    system: definition.systemPrompt,
+    messages: fitInto(run.transcript, room).messages,
+    tools: definition.tools,
+    maxOutputTokens: phase.maxOutputTokens,
+    signal: work.signal,
+  });
+  return result.ok
+    ? completed(ports, work, route, result.turn, startedAt)
+    : failed(ports, work, route, result.failure);
+}
+
+async function completed(
+  ports: ModelCallPorts,
+  { org, phase }: ModelCallWork,
+  route: ModelRoute,
+  turn: ModelTurn,
+  startedAt: number,
+): Promise<NewRunEvent> {
+  const shares = turn.toolCalls.length + 3;
+  const store = async (text: string | null): Promise<StoredText | null> =>
+    text === null ? null : ports.texts.store(org, text, shares);
+  const toolCalls = await Promise.all(
+    turn.toolCalls.map(async (call, index) => ({
+      callId: callIdOf(phase.step, index),
+      providerCallId: call.providerCallId,
+      tool: call.tool,
+      arguments: await ports.texts.store(org, call.arguments, shares),
+    })),
+  );
+  return {
+    type: 'ModelTurnCompleted',
+    data: {
+      step: phase.step,
+      attempt: phase.attempt,
+      modelId: route.modelId,
+      provider: route.provider.kind,
+      model: turn.model,
+      text: await store(turn.text),
+      reasoning: await store(turn.reasoning),
+      toolCalls,
+      providerReason: turn.providerReason,
+      finish: turn.finish,
+      usage: turn.usage,
+      startedAt,
+      providerState: await store(turn.providerState),
+    },
+  };
+}
+
+async function failed(
+  ports: ModelCallPorts,
+  work: ModelCallWork,
+  route: ModelRoute,
+  failure: ModelFailure,
+): Promise<NewRunEvent> {
+  const { phase } = work;
+  const decision = nextAfterFailure(failure, {
+    attempt: phase.routeAttempt,
+    routeIndex: phase.route,
+    routes: work.definition.models,
+    deadlineLeftMs: work.deadlineLeftMs,
+    random: ports.random(),
+  });
+  // Aborted by a control or the deadline: what comes next is theirs to say, and a resumed run asks again.
+  const next = failure.code === 'cancelled' ? ({ next: 'retry', retryInMs: 0 } as const) : decision;
+  return {
+    type: 'ModelCallFailed',
+    data: {
+      step: phase.step,
+      attempt: phase.attempt,
+      modelId: route.modelId,
+      error: { code: failure.code, text: failure.text, status: failure.status },
+      partialText: failure.partialText === null ? null : await ports.texts.store(work.org, failure.partialText),
+      usage: failure.usage ?? assumedUsage(failure, phase),
+      next: next.next,
+      retryInMs: next.retryInMs,
+    },
+  };
+}
+
+const NOTHING_USED: TokenUsage = { input: 0, output: 0, cached: 0, estimated: false };
+
+/** A call that broke off after it was accepted is booked at its worst case; one that was refused cost nothing. */
+function assumedUsage(failure: ModelFailure, phase: ModelCallWork['phase']): TokenUsage {
+  if (failure.code !== 'interrupted' && failure.code !== 'cancelled') return NOTHING_USED;
+  return {
+    input: phase.worstCaseInput,
+    output: byteLength(failure.partialText ?? ''),
+    cached: 0,
+    estimated: true,
+  };
+}

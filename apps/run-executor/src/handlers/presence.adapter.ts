@@ -1,0 +1,70 @@
+import type { NatsConnection, Subscription } from '@nats-io/transport-node';
+import { RequestError } from '@nats-io/transport-node';
+import { token } from '@runyard/contracts';
+
+/** What an instance says of itself or of a run. */
+export type PresenceAnswer = 'mine' | 'not_mine' | 'alive' | 'no_responders' | 'timeout';
+
+/** An answer later than this is no answer. */
+const ANSWER_WITHIN_MS = 1_000;
+
+const subjectOfInstance = (instance: string): string => `runyard.presence.run-executor.${token('instance', instance)}`;
+const wakeSubject = (instance: string): string => `runyard.wake.run-executor.${token('instance', instance)}`;
+
+interface Question {
+  run_id?: string;
+  epoch?: number;
+}
+
+/**
+ * Presence of a process on the bus: it answers on a subject of its own, so that a request to a dead process is answered
+ * "no responders" at once (architecture, section 3). The same subscription style carries wake-ups to its drivers.
+ */
+export class Presence {
+  private subscriptions: Subscription[] = [];
+
+  constructor(
+    private readonly connection: NatsConnection,
+    readonly instance: string,
+  ) {}
+
+  /** Answers questions and takes wake-ups until `leave`. */
+  join(drives: (runId: string, epoch: number) => boolean, wake: (runId: string) => void): void {
+    const answer = this.connection.subscribe(subjectOfInstance(this.instance), {
+      callback: (error, message) => {
+        if (error) return;
+        const { run_id, epoch } = message.json<Question>();
+        const mine = run_id === undefined ? 'alive' : drives(run_id, epoch ?? 0) ? 'mine' : 'not_mine';
+        message.respond(JSON.stringify({ answer: mine }));
+      },
+    });
+    const wakes = this.connection.subscribe(wakeSubject(this.instance), {
+      callback: (error, message) => {
+        if (!error) wake(message.string());
+      },
+    });
+    this.subscriptions = [answer, wakes];
+  }
+
+  leave(): void {
+    for (const subscription of this.subscriptions) subscription.unsubscribe();
+    this.subscriptions = [];
+  }
+
+  /** Asks an instance whether it is there, or whether it drives a run at an epoch. */
+  async ask(instance: string, question: Question = {}): Promise<PresenceAnswer> {
+    try {
+      const reply = await this.connection.request(subjectOfInstance(instance), JSON.stringify(question), {
+        timeout: ANSWER_WITHIN_MS,
+      });
+      return reply.json<{ answer: PresenceAnswer }>().answer;
+    } catch (error) {
+      return error instanceof RequestError && error.isNoResponders() ? 'no_responders' : 'timeout';
+    }
+  }
+
+  /** Tells the driver of a run that something was appended. A mere wake-up: it reads the log. */
+  wake(instance: string, runId: string): void {
+    this.connection.publish(wakeSubject(instance), runId);
+  }
+}

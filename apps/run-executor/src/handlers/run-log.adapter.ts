@@ -1,0 +1,160 @@
+import { setTimeout as wait } from 'node:timers/promises';
+import type { Actor, RunEvent, RunQueued, StoredText } from '@runyard/contracts';
+import { RUN_EVENTS, subjectOf } from '@runyard/contracts';
+import { decodeEvents, LogUnavailable, UnknownEvent } from '@runyard/event-log';
+import type { Appended, Commit, EventLog } from '@runyard/event-log';
+import type { NewRunEvent } from '../domain/decision';
+import type { ChatMessage } from '../domain/dialog';
+import { fold } from '../domain/evolve';
+import type { Material } from '../domain/material';
+import { NO_MATERIAL } from '../domain/material';
+import { NO_RUN } from '../domain/run';
+import type { Run } from '../domain/run';
+import { messagesOf } from '../domain/transcript';
+import type { Texts } from './texts.adapter';
+
+/** A run as its log tells it, up to `sequence`. */
+export interface LoadedRun {
+  org: string;
+  runId: string;
+  subject: string;
+  run: Run;
+  /** Sequence of the run's last commit: the expectation of the next append. */
+  sequence: number;
+  material: Material;
+}
+
+/** Dialogs of ended runs kept at hand for the next turn of their conversation. */
+const KEPT_HISTORIES = 200;
+
+/** A log that does not answer is asked again after this long. */
+const LOG_RETRY_MS = 250;
+
+/** Ahead of call ids in a dialog, so that the ids of a conversation's runs differ. */
+const callPrefixOf = (runId: string): string => `${runId.slice(4, 12)}-`;
+
+/** Reads runs from the log and writes to it; the only place that folds run events. */
+export class RunLog {
+  private readonly histories = new Map<string, readonly ChatMessage[]>();
+
+  constructor(
+    private readonly log: EventLog,
+    private readonly texts: Texts,
+    private readonly source: string,
+  ) {}
+
+  subject(org: string, runId: string): string {
+    return subjectOf('runs', org, runId);
+  }
+
+  /** Where a run stands, without its dialog's large texts and history: enough for controls and intake. */
+  async glance(org: string, runId: string): Promise<LoadedRun> {
+    const subject = this.subject(org, runId);
+    const commits = await this.log.read(subject);
+    const run = fold(NO_RUN, eventsOf(commits), NO_MATERIAL);
+    return { org, runId, subject, run, sequence: commits.at(-1)?.sequence ?? 0, material: NO_MATERIAL };
+  }
+
+  /** A run with everything that driving it needs. */
+  async load(org: string, runId: string): Promise<LoadedRun> {
+    const subject = this.subject(org, runId);
+    const commits = await this.log.read(subject);
+    const events = eventsOf(commits);
+    const material = await this.materialFor(org, runId, events);
+    const run = fold(NO_RUN, events, material);
+    return { org, runId, subject, run, sequence: commits.at(-1)?.sequence ?? 0, material };
+  }
+
+  /** Material of a run that is about to be born. */
+  async materialFor(org: string, runId: string, events: readonly RunEvent[]): Promise<Material> {
+    const texts = await this.texts.load(org, events.flatMap(largeTexts));
+    const queued = events.find((event): event is RunQueued => event.type === 'RunQueued');
+    return {
+      text: (digest) => texts.get(digest) ?? this.texts.atHand(digest),
+      history: await this.history(org, queued?.data.previousRunId ?? null),
+      callPrefix: callPrefixOf(runId),
+    };
+  }
+
+  /** What others appended since `loaded`; waits for a log that does not answer. */
+  async since(loaded: LoadedRun): Promise<{ events: RunEvent[]; sequence: number }> {
+    const commits = await untilAnswered(() => this.log.read(loaded.subject, loaded.sequence));
+    return { events: eventsOf(commits), sequence: commits.at(-1)?.sequence ?? loaded.sequence };
+  }
+
+  async lastSequence(loaded: LoadedRun): Promise<number> {
+    return this.log.lastSequence(loaded.subject);
+  }
+
+  /**
+   * Appends under the loaded run's expectation; throws VersionConflict when somebody was faster. While the log does not
+   * answer it goes on with the same commit: recorded facts are never dropped (P1.4), and the same commit id finds itself.
+   */
+  async append(loaded: LoadedRun, events: readonly NewRunEvent[], actor: Actor): Promise<Appended> {
+    const notBefore = loaded.run.situation === 'none' ? 0 : loaded.run.lastEventAt;
+    const { subject, sequence: expected, runId } = loaded;
+    const meta = { actor, source: this.source, correlationId: runId };
+    let commitId: string | undefined;
+    for (;;) {
+      try {
+        return await this.log.append({ subject, expected, events, notBefore, meta, commitId });
+      } catch (error) {
+        if (!(error instanceof LogUnavailable)) throw error;
+        commitId = error.commitId;
+        await wait(LOG_RETRY_MS);
+      }
+    }
+  }
+
+  /** The dialog up to the end of a run, for the next turn of its conversation. */
+  async history(org: string, runId: string | null): Promise<readonly ChatMessage[]> {
+    if (runId === null) return [];
+    const kept = this.histories.get(runId);
+    if (kept) return kept;
+    const { run } = await this.load(org, runId);
+    const messages = run.situation === 'ended' ? messagesOf(run.transcript) : [];
+    this.remember(runId, messages);
+    return messages;
+  }
+
+  /** Keeps the dialog of a run that has just ended; a conversation goes on where it was, mostly in the same process. */
+  keepHistory({ run, runId }: LoadedRun): void {
+    if (run.situation === 'ended' && run.identity?.conversationId) this.remember(runId, messagesOf(run.transcript));
+  }
+
+  private remember(runId: string, messages: readonly ChatMessage[]): void {
+    this.histories.set(runId, messages);
+    const [oldest] = this.histories.keys();
+    if (this.histories.size > KEPT_HISTORIES && oldest !== undefined) this.histories.delete(oldest);
+  }
+}
+
+async function untilAnswered<T>(ask: () => Promise<T>): Promise<T> {
+  for (;;) {
+    try {
+      return await ask();
+    } catch (error) {
+      if (!(error instanceof LogUnavailable)) throw error;
+      await wait(LOG_RETRY_MS);
+    }
+  }
+}
+
+/** Typed events of commits. A run with an event that this code does not know is refused as a whole (P8.9). */
+export function eventsOf(commits: readonly Commit[]): RunEvent[] {
+  return commits.flatMap((commit) => {
+    const { events, unknown } = decodeEvents(commit, RUN_EVENTS);
+    if (unknown) throw new UnknownEvent(commit.subject, commit.events.map((event) => event.type).join(', '));
+    // The table of known events and the upcasters vouch for the type.
+    return events as RunEvent[];
+  });
+}
+
+/** Texts of an event that the dialog needs whole. Results of tools are not among them: the model sees them shortened. */
+function largeTexts(event: RunEvent): StoredText[] {
+  if (event.type === 'RunQueued') return [event.data.input];
+  if (event.type !== 'ModelTurnCompleted') return [];
+  const { text, providerState, toolCalls } = event.data;
+  return [text, providerState, ...toolCalls.map((call) => call.arguments)].filter((stored) => stored !== null);
+}
+

@@ -1,0 +1,51 @@
+import { RetryLater } from '@runyard/event-log';
+import type { OperationsQueries } from '../projections/operations.queries';
+import type { RunLog } from './run-log.adapter';
+
+export type Claim =
+  | { outcome: 'claimed'; previousRunId: string | null }
+  | { outcome: 'known'; digest: string | null }
+  | { outcome: 'held'; slotKey: string; holder: string };
+
+/** A holder without a log is a request that is being taken in right now; it is looked at again after this long. */
+const HOLDER_UNBORN_MS = 250;
+
+/**
+ * The one active place of an agent or a conversation (P2.3). The row says who holds it; whether the holder still needs
+ * it, its log says. A slot is freed only after its holder's terminal event.
+ */
+export class Slots {
+  constructor(
+    private readonly operations: OperationsQueries,
+    private readonly runs: RunLog,
+  ) {}
+
+  async claim(
+    org: string,
+    runId: string,
+    digest: string,
+    slots: { agent: string | null; conversation: string | null },
+  ): Promise<Claim> {
+    for (;;) {
+      const claim = await this.operations.claimSlot({
+        org,
+        runId,
+        digest,
+        agentSlot: slots.agent,
+        conversationSlot: slots.conversation,
+      });
+      if (claim.outcome !== 'held') return claim;
+      if (await this.holds(org, claim.slotKey, claim.holder, runId)) return claim;
+    }
+  }
+
+  /** Whether a holder is unfinished; a slot of one that has ended is taken from it, exactly that row. */
+  private async holds(org: string, slotKey: string, holder: string, runId: string): Promise<boolean> {
+    const { run, sequence } = await this.runs.glance(org, holder);
+    if (sequence === 0) throw new RetryLater(HOLDER_UNBORN_MS, `run ${holder} is being taken in`);
+    if (run.situation !== 'ended') return true;
+    if (slotKey.startsWith('conversation:')) await this.operations.replaceHolder(slotKey, holder, runId);
+    else await this.operations.freeSlot(slotKey, holder);
+    return false;
+  }
+}

@@ -1,0 +1,65 @@
+import { Module } from '@nestjs/common';
+import type { DynamicModule } from '@nestjs/common';
+import type { NatsConnection } from '@nats-io/transport-node';
+import type { EventLog, WorkQueues } from '@runyard/event-log';
+import { runMigrations, roleOf, acrossRoleOf, schemaOf } from '@runyard/persistence';
+import type { Database } from '@runyard/persistence';
+import { DATABASE, EVENT_LOG, LOGGER, NATS_CONNECTION, ServiceModule, WORK_QUEUES } from '@runyard/service';
+import type { Logger } from '@runyard/service';
+import type { ExecutorConfig } from './config';
+import { assemble } from './handlers/assembly.process';
+import type { Executor } from './handlers/assembly.process';
+import { ControlsController } from './handlers/controls.controller';
+import { ConversationsController } from './handlers/conversations.controller';
+import { ExecutorProcess } from './handlers/executor.process';
+import { QueriesController } from './handlers/queries.controller';
+import { RUN_MIGRATIONS } from './migrations';
+import { RunQueries } from './projections/run.queries';
+import { runsProjection } from './projections/runs.projection';
+import { EXECUTOR, EXECUTOR_CONFIG, RUN_CONTROLS, RUN_QUERIES } from './tokens';
+
+export const SERVICE = 'run-executor';
+
+/** The run executor: a run's life, its loop, its recovery and its rows. */
+@Module({})
+export class RunExecutorModule {
+  static forRoot(config: ExecutorConfig): DynamicModule {
+    return {
+      module: RunExecutorModule,
+      imports: [
+        ServiceModule.forRoot({
+          name: SERVICE,
+          config: config.service,
+          projections: config.projections ? [runsProjection()] : [],
+          archives: config.projections ? ['RUNS'] : [],
+          migrate: (url) =>
+            runMigrations({
+              url,
+              schema: schemaOf(SERVICE),
+              migrations: RUN_MIGRATIONS,
+              roles: [roleOf(SERVICE), acrossRoleOf(SERVICE)],
+            }),
+        }),
+      ],
+      providers: [
+        { provide: EXECUTOR_CONFIG, useValue: config },
+        {
+          provide: EXECUTOR,
+          inject: [EVENT_LOG, WORK_QUEUES, NATS_CONNECTION, DATABASE, LOGGER],
+          useFactory: (log: EventLog, queues: WorkQueues, connection: NatsConnection, db: Database, logger: Logger) =>
+            assemble({ config, log, queues, connection, db, logger }),
+        },
+        {
+          provide: RUN_CONTROLS,
+          inject: [EXECUTOR],
+          useFactory: (executor: Executor) => ({ ...executor, clock: Date.now, pauseTtlMs: config.pauseTtlMs }),
+        },
+        { provide: RUN_QUERIES, inject: [DATABASE], useFactory: (db: Database) => new RunQueries(db) },
+        ControlsController,
+        ConversationsController,
+        QueriesController,
+        ExecutorProcess,
+      ],
+    };
+  }
+}
