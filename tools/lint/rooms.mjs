@@ -42,17 +42,16 @@ const LIBRARY_ROOMS = {
 const matches = (patterns) => (to) => patterns.some((pattern) => pattern.test(to.place));
 const within = (app, folders) => new RegExp(`^app:${app}/(${folders})$`);
 
-/** Rooms of an app by folder; what is not listed here is an adapter (models/, tools/ and the like). */
+/** Rooms of an app by folder; folders that are not listed (models/, tools/ and the like) follow the rules of handlers. */
 const APP_ROOMS = {
   domain: (app) => matches([/^lib:contracts$/, within(app, 'domain')]),
   projections: (app) => matches([/^lib:(contracts|persistence)$/, within(app, 'projections')]),
   migrations: (app) => matches([/^lib:(contracts|persistence)$/, /^npm:typeorm$/, within(app, 'migrations')]),
   wiring: (app) => matches([LIBRARIES, PACKAGES, within(app, '.*')]),
   handlers: (app) => outside(app, '(?!projections$|migrations$|main$|.*\\.module$).*'),
-  adapter: (app) => outside(app, '(?!handlers$|projections$|migrations$|main$|.*\\.module$).*'),
 };
 
-/** Handlers and adapters reach storage through libraries and their own queries only; entities and drivers stay behind them. */
+/** Handlers reach storage through libraries and their own queries only; entities and drivers stay behind them. */
 function outside(app, folders) {
   const allowed = matches([LIBRARIES, PACKAGES, within(app, folders)]);
   return (to) => {
@@ -63,8 +62,8 @@ function outside(app, folders) {
 
 function appRoom(app, folder) {
   const wiring = /^(main|config|types|.*\.(module|config))$/.test(folder);
-  const name = wiring ? 'wiring' : folder in APP_ROOMS ? folder : 'adapter';
-  return { name, may: APP_ROOMS[name](app) };
+  const name = wiring ? 'wiring' : folder in APP_ROOMS ? folder : 'handlers';
+  return { name: wiring ? name : folder, may: APP_ROOMS[name](app) };
 }
 
 function specRoom(file) {
