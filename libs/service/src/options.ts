@@ -8,6 +8,8 @@ export interface ServiceOptions {
   config: ServiceConfig;
   /** Projections that this service owns and runs. */
   projections?: readonly Projection[];
+  /** Connections for acrossOrgs(); default: enough for each projection and four more. */
+  acrossPoolSize?: number;
   /** Streams whose raw copy in the archive this service keeps. */
   archives?: readonly LogStream[];
   /** Applies the service's migrations as owner; called at start only where `config.database.ownerUrl` is set. */

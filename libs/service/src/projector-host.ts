@@ -5,11 +5,8 @@ import { runProjection } from '@runyard/persistence';
 import type { Database, Projection, ProjectorStatus } from '@runyard/persistence';
 import type { Fault, Health } from './health';
 import type { Logger } from './logger';
-import { pause } from './loops';
 import type { Metrics } from './metrics';
 
-/** A projector that stopped is tried again after this long: a restored stream or database heals it, anything else keeps it red. */
-const RETRY_MS = 2_000;
 /** A running projector that is behind and has not moved for this long is stale. */
 const STALE_MS = 6_000;
 
@@ -19,11 +16,16 @@ interface Hosted {
   movedAt: number;
 }
 
+export interface ProjectorSettings {
+  /** Most commits in one transaction; default 1,000. Small for projections that do more than write rows. */
+  batchSize?: number;
+}
+
 /** Runs a service's projections, each in a projector of its own, and tells readiness and metrics how they fare. */
 export class ProjectorHost {
   private readonly hosted: Hosted[] = [];
   private readonly stopping = new AbortController();
-  private running: Promise<void>[] = [];
+  private readonly running: Promise<void>[] = [];
 
   constructor(
     private readonly db: Database,
@@ -33,17 +35,19 @@ export class ProjectorHost {
     private readonly logger: Logger,
   ) {}
 
-  start(projections: readonly Projection[]): void {
+  start(projections: readonly Projection[], settings: ProjectorSettings = {}): void {
     for (const projection of projections) {
-      const name = `${projection.name}@${projection.version}`;
-      const hosted: Hosted = {
-        projection,
-        status: { projection: projection.name, position: 0, state: 'waiting_for_lock', fault: null },
-        movedAt: performance.now(),
+      const { name, version, stream } = projection;
+      const status: ProjectorStatus = {
+        projection: name,
+        position: 0,
+        state: 'waiting_for_lock',
+        fault: null,
       };
+      const hosted: Hosted = { projection, status, movedAt: performance.now() };
       this.hosted.push(hosted);
-      this.health.watch('projectors', name, () => this.faultOf(hosted));
-      this.running.push(this.keepRunning(hosted));
+      this.health.watch('projectors', `${name}@${version} ${stream}`, () => this.faultOf(hosted));
+      this.running.push(this.run(hosted, settings));
     }
   }
 
@@ -56,40 +60,37 @@ export class ProjectorHost {
     await Promise.all(this.running);
   }
 
-  private async keepRunning(hosted: Hosted): Promise<void> {
+  /** runProjection starts itself again after a fault; that it ends by itself would be a fault of a new kind. */
+  private async run(hosted: Hosted, settings: ProjectorSettings): Promise<void> {
     const { signal } = this.stopping;
     const { projection } = hosted;
     const source = streamSource(this.log, projection.stream as LogStream, projection.filter);
-    while (!signal.aborted) {
-      try {
-        await runProjection({
-          db: this.db,
-          source,
-          projection,
-          signal,
-          onStatus: (status) => this.note(hosted, status),
-        });
-        if (!signal.aborted && hosted.status.state !== 'faulted')
-          this.fault(hosted, 'ended without being asked to');
-      } catch (error) {
-        this.fault(hosted, error instanceof Error ? error.message : String(error));
-      }
-      await pause(RETRY_MS, signal);
+    const onStatus = (status: ProjectorStatus) => this.note(hosted, status);
+    const onAlarm = (alarm: string) => this.logger.error({ projection: projection.name }, alarm);
+    try {
+      await runProjection({ db: this.db, source, projection, signal, onStatus, onAlarm, ...settings });
+      if (!signal.aborted)
+        this.note(hosted, { ...hosted.status, state: 'faulted', fault: 'ended without being asked to' });
+    } catch (error) {
+      const fault = error instanceof Error ? error.message : String(error);
+      this.note(hosted, { ...hosted.status, state: 'faulted', fault });
     }
   }
 
   private note(hosted: Hosted, status: ProjectorStatus): void {
-    if (status.position !== hosted.status.position || status.state !== hosted.status.state)
+    const { status: before, projection } = hosted;
+    if (status.position !== before.position || status.state !== before.state)
       hosted.movedAt = performance.now();
-    if (status.state === 'faulted' && hosted.status.fault !== status.fault)
-      this.logger.error({ projection: status.projection, fault: status.fault }, 'a projection stopped');
+    const facts = { projection: projection.name, stream: projection.stream, position: status.position };
+    if (status.state === 'faulted' && before.fault !== status.fault)
+      this.logger.error({ ...facts, fault: status.fault }, 'a projection stopped and is tried again');
+    if (status.state === 'running' && before.state === 'faulted')
+      this.logger.info(facts, 'a projection goes on');
     hosted.status = { ...status };
-    this.metrics.projectorPosition.set({ projection: hosted.projection.name }, status.position);
-  }
-
-  private fault(hosted: Hosted, fault: string): void {
-    if (this.stopping.signal.aborted) return;
-    this.note(hosted, { ...hosted.status, state: 'faulted', fault });
+    this.metrics.projectorPosition.set(
+      { projection: `${projection.name} ${projection.stream}` },
+      status.position,
+    );
   }
 
   /** An instance that waits for the lock is well: another one runs the projection. */
@@ -101,14 +102,13 @@ export class ProjectorHost {
       ? await this.log.lastSequence(projection.filter)
       : (await this.log.state(projection.stream as LogStream)).lastSequence;
     const lag = Math.max(0, head - hosted.status.position);
-    this.metrics.projectorLag.set({ projection: projection.name }, lag);
+    this.metrics.projectorLag.set({ projection: `${projection.name} ${projection.stream}` }, lag);
     if (lag === 0) hosted.movedAt = performance.now();
     const still = performance.now() - hosted.movedAt;
-    return still > STALE_MS
-      ? {
-          code: 'projector_stale',
-          detail: `is ${lag} behind and has not moved for ${Math.round(still / 1000)} s`,
-        }
-      : null;
+    if (still <= STALE_MS) return null;
+    return {
+      code: 'projector_stale',
+      detail: `is ${lag} behind and has not moved for ${Math.round(still / 1000)} s`,
+    };
   }
 }

@@ -62,5 +62,5 @@ function fromResources(provide: symbol, take: (resources: Resources) => unknown)
 async function prepare(options: ServiceOptions, metrics: Metrics, logger: Logger): Promise<Resources> {
   const { ownerUrl } = options.config.database;
   if (ownerUrl && options.migrate) await options.migrate(ownerUrl);
-  return connectResources(options.name, options.config, metrics, logger);
+  return connectResources(options, metrics, logger);
 }

@@ -3,10 +3,10 @@ import { connectEventLog } from '@runyard/event-log';
 import type { Notice, WorkQueues } from '@runyard/event-log';
 import { connectDatabase } from '@runyard/persistence';
 import type { Database } from '@runyard/persistence';
-import type { ServiceConfig } from './config';
 import type { Logger } from './logger';
 import type { Metrics } from './metrics';
 import { ObservedEventLog } from './observed-log.adapter';
+import type { ServiceOptions } from './options';
 
 /** The connections of one service. */
 export interface Resources {
@@ -19,11 +19,11 @@ export interface Resources {
 
 /** Connects to the bus and the database; what was opened is closed again when the rest fails. */
 export async function connectResources(
-  service: string,
-  config: ServiceConfig,
+  options: ServiceOptions,
   metrics: Metrics,
   logger: Logger,
 ): Promise<Resources> {
+  const { name: service, config, projections = [], archives = [] } = options;
   const { servers, user, password } = config.nats;
   const { url, acrossUrl, poolSize } = config.database;
   const bus = await connectEventLog({
@@ -39,6 +39,7 @@ export async function connectResources(
       acrossUrl,
       applicationName: `runyard-${service}`,
       poolSize,
+      acrossPoolSize: options.acrossPoolSize ?? projections.length + archives.length + 4,
       onLost: (error) => logger.warn({ err: error }, 'an idle database connection was lost'),
     });
     return {

@@ -12,7 +12,7 @@ export interface Setting {
 interface Numbers {
   /** Of the newest version. */
   version: number;
-  /** Events so far; with the version it is the ETag. */
+  /** Events since it was created; with the version, which goes on when a slug is used again, it is the ETag. */
   revision: number;
   ownerId: string;
 }
@@ -93,7 +93,7 @@ function created(agent: Agent, event: Extract<AgentEvent, { type: 'AgentCreated'
   return {
     situation: 'active',
     version,
-    revision: agent.revision + 1,
+    revision: 1,
     ownerId,
     behaviour,
     ...rowsOf(event),

@@ -17,10 +17,18 @@ export interface Models {
   /** Incarnations so far by id, removed rows included. */
   incarnations: Readonly<Record<string, number>>;
   defaultModelId: string | null;
+  /** Prices of removed rows by id: they outlive the row, and are there again when it returns. */
+  retiredPrices: Readonly<Record<string, readonly ModelPrices[]>>;
   platformPrompt: string;
 }
 
-export const NO_MODELS: Models = { entries: {}, incarnations: {}, defaultModelId: null, platformPrompt: '' };
+export const NO_MODELS: Models = {
+  entries: {},
+  incarnations: {},
+  defaultModelId: null,
+  retiredPrices: {},
+  platformPrompt: '',
+};
 
 export type ModelsCommand = { asker: Asker } & (
   | { type: 'AllowModel'; model: AllowedModel; isDefault: boolean }
@@ -65,7 +73,9 @@ function removed(models: Models, modelId: string): Models {
     ];
   });
   const defaultModelId = models.defaultModelId === modelId ? null : models.defaultModelId;
-  return { ...models, entries: Object.fromEntries(entries), defaultModelId };
+  const retired = models.entries[modelId]?.model.prices ?? [];
+  const retiredPrices = { ...models.retiredPrices, [modelId]: retired };
+  return { ...models, entries: Object.fromEntries(entries), defaultModelId, retiredPrices };
 }
 
 export function decideModels(models: Models, command: ModelsCommand): ModelsDecision[] {
@@ -100,7 +110,8 @@ export function decideModels(models: Models, command: ModelsCommand): ModelsDeci
 function allow(models: Models, model: AllowedModel, isDefault: boolean): ModelsDecision[] {
   const { modelId } = model;
   const there = models.entries[modelId];
-  const ordered = { ...model, prices: byDate(model.prices) };
+  const before = there?.model.prices ?? models.retiredPrices[modelId] ?? [];
+  const ordered = { ...model, prices: priced(before, model.prices) };
   if (there && !same(there.model, ordered))
     throw new Problem(
       'already_exists',
@@ -118,13 +129,11 @@ function allow(models: Models, model: AllowedModel, isDefault: boolean): ModelsD
 /** Repoints or corrects a row. Prices are added or corrected, never taken away: reports name the prices they used. */
 function revise(models: Models, modelId: string, changes: Partial<AllowedModel>): ModelsDecision[] {
   const { model } = requireEntry(models, modelId);
-  const dates = new Set(changes.prices?.map((price) => price.validFrom));
-  const kept = model.prices.filter((price) => !dates.has(price.validFrom));
   const next: AllowedModel = {
     ...model,
     ...changes,
     modelId,
-    prices: byDate([...kept, ...(changes.prices ?? [])]),
+    prices: priced(model.prices, changes.prices ?? []),
   };
   if (same(next, model)) return [];
   requireValid(models, next);
@@ -158,5 +167,9 @@ function requireValid(models: Models, model: AllowedModel): void {
     );
 }
 
-const byDate = (prices: readonly ModelPrices[]): ModelPrices[] =>
-  [...prices].sort((a, b) => Date.parse(a.validFrom) - Date.parse(b.validFrom));
+/** Old prices with the new ones, by time; a new one replaces an old one from the same time on. */
+function priced(before: readonly ModelPrices[], added: readonly ModelPrices[]): ModelPrices[] {
+  const dates = new Set(added.map((price) => price.validFrom));
+  const kept = before.filter((price) => !dates.has(price.validFrom));
+  return [...kept, ...added].sort((a, b) => Date.parse(a.validFrom) - Date.parse(b.validFrom));
+}

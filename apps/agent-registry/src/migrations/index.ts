@@ -1,0 +1,11 @@
+import type { Migration } from '@runyard/persistence';
+import { CREATE_PEOPLE } from './0001-people';
+import { CREATE_CATALOGUE } from './0002-catalogue';
+import { CREATE_AGENTS } from './0003-agents';
+
+/** Schema `agent_registry`, oldest step first. Steps that were released never change; a mistake is mended by the next one. */
+export const AGENT_REGISTRY_MIGRATIONS: readonly Migration[] = [
+  CREATE_PEOPLE,
+  CREATE_CATALOGUE,
+  CREATE_AGENTS,
+];
