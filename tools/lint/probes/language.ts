@@ -107,12 +107,6 @@ export const LANGUAGE_PROBES = [
     'a focused test hides the rest',
   ),
   plant(
-    'jest/expect-expect',
-    `${HANDLERS}/nothing.spec.ts`,
-    "test('a', () => {});\n",
-    'a test that asserts nothing',
-  ),
-  plant(
     'jest/no-disabled-tests',
     `${HANDLERS}/off.spec.ts`,
     `test.${SKIP}('a', () => { expect(1).toBe(1); });\n`,
