@@ -10,7 +10,7 @@ const plain = {
   jsc: { target: 'es2022', parser: { syntax: 'ecmascript' } },
   module: { type: 'commonjs' },
 };
-const rooms = '{apps,libs,deploy,tools,bench}';
+const rooms = '{apps,libs,deploy,tools,bench,examples}';
 const servers = (file) => {
   const full = path.join(__dirname, 'deploy/local', file);
   return fs.existsSync(full) ? full : undefined;
