@@ -1,5 +1,22 @@
-import { AfterSending, BeforeSending, Forbidden } from './http/exchange.errors';
-import { broken, cancelled, notSent, reasonOf, refused, timedOut } from './outcomes';
+import {
+  AfterSending,
+  Answered,
+  AnswerTooLarge,
+  BeforeSending,
+  Forbidden,
+  Misconfigured,
+} from './exchange.errors';
+import {
+  broken,
+  cancelled,
+  misconfigured,
+  notSent,
+  reasonOf,
+  refused,
+  timedOut,
+  tooLarge,
+  toolError,
+} from './outcomes';
 import type { ToolFailure } from './types';
 
 /**
@@ -39,9 +56,29 @@ export class Attempt {
     this.timer = setTimeout(() => this.stop('timeout'), Math.max(0, left));
   }
 
+  /** Waits for shared work that must not be aborted; leaves it alone when the attempt stops. Nothing is sent by it. */
+  async unlessStopped<T>(work: Promise<T>): Promise<T> {
+    let leave = () => {};
+    const stopped = new Promise<never>((_, reject) => {
+      leave = () => reject(new BeforeSending('aborted'));
+      if (this.signal.aborted) leave();
+      this.signal.addEventListener('abort', leave, { once: true });
+    });
+    try {
+      return await Promise.race([work, stopped]);
+    } finally {
+      this.signal.removeEventListener('abort', leave);
+    }
+  }
+
   /** What an error of the work means, with the reason for an abort put first. */
   failure(error: unknown): ToolFailure {
+    if (error instanceof Misconfigured)
+      return misconfigured(`${error.message}; an administrator must correct this tool.`);
+    if (error instanceof Answered) return toolError(`Error: ${error.message}`, error.transient);
+    if (error instanceof AnswerTooLarge) return tooLarge('', error.limitBytes);
     if (error instanceof AfterSending) this.sent = true;
+    if (error instanceof BeforeSending) this.sent = false;
     if (this.ended === 'cancelled') return cancelled(this.sent);
     if (this.ended === 'timeout')
       return this.sent

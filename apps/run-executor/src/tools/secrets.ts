@@ -15,7 +15,7 @@ export async function credential(
   name: string | undefined,
 ): Promise<Credential | ToolFailure> {
   if (name === undefined) return { ok: true, value: undefined, name: '' };
-  const value = await secrets(org, name);
+  const value = await secrets(name, org);
   // A value that no header can carry (line breaks of a file, say) would fail with the value in the message.
   if (value !== undefined && /^[\x21-\x7e]+$/.test(value)) return { ok: true, value, name };
   const fault =
@@ -29,7 +29,10 @@ export async function credential(
 const SHORTEST_REDACTED = 6;
 
 /** Takes a credential out of what a service echoes: results go to the model and into the log, values of secrets never do. */
-export function redacted<R extends ToolResult>(result: R, { value, name }: Credential): R {
+export function redacted<R extends ToolResult>(
+  result: R,
+  { value, name }: Pick<Credential, 'name' | 'value'>,
+): R {
   return value === undefined || value.length < SHORTEST_REDACTED
     ? result
     : { ...result, text: result.text.replaceAll(value, `[secret ${name}]`) };

@@ -81,11 +81,11 @@ export type ParsedArguments =
       text: string;
     };
 
-/** Values of secrets by name, per org; undefined: there is none of that name. */
-export type SecretReader = (org: string, name: string) => Promise<string | undefined>;
+/** Value of a secret by its name (and the org that asks); undefined: it is not set. */
+export type SecretReader = (name: string, org: string) => string | undefined | Promise<string | undefined>;
 
-/** Text of a recording by name (a file in the deployment's recordings folder); undefined: there is none. */
-export type RecordingReader = (name: string) => Promise<string | undefined>;
+/** Content of a recording by its file's name: parsed JSON, or its text. Rejects or gives undefined where there is none. */
+export type RecordingReader = (name: string) => Promise<unknown>;
 
 /** Structured log of the runner; pino's shape. */
 export interface ToolLog {

@@ -2,7 +2,7 @@ import { lookup } from 'node:dns/promises';
 import { isIP } from 'node:net';
 import { reasonOf } from '../outcomes';
 import { type AllowPrivate, refusalOf } from './addresses';
-import { BeforeSending, Forbidden } from './exchange.errors';
+import { BeforeSending, Forbidden } from '../exchange.errors';
 
 /** All addresses of a host name. Rejects where there are none. */
 export type Resolver = (host: string) => Promise<readonly string[]>;

@@ -4,7 +4,7 @@ import { isIPv6 } from 'node:net';
 import { buildConnector, Client } from 'undici';
 import { reasonOf } from '../outcomes';
 import { checkedAddresses, type HttpRules } from './destination';
-import { AfterSending, BeforeSending } from './exchange.errors';
+import { AfterSending, BeforeSending } from '../exchange.errors';
 
 /** A server that does not accept within this time is down. */
 const CONNECT_TIMEOUT_MS = 10_000;

@@ -1,6 +1,6 @@
 import type { HttpRules } from './destination';
 import { exchange, type HttpAnswer, type HttpRequest } from './exchange';
-import { AfterSending, BeforeSending, Forbidden } from './exchange.errors';
+import { AfterSending, BeforeSending, Forbidden } from '../exchange.errors';
 
 /** A longer chain is a loop. */
 export const MAX_REDIRECTS = 5;
