@@ -93,15 +93,16 @@ export class ProjectorHost {
     );
   }
 
-  /** An instance that waits for the lock is well: another one runs the projection. */
+  /**
+   * An instance that waits for the lock is well: another one runs the projection. How far a filtered projection is behind
+   * cannot be told from the end of its stream; for it only a fault counts.
+   */
   private async faultOf(hosted: Hosted): Promise<Fault | null> {
     const { status, projection } = hosted;
     if (status.state === 'faulted') return { code: 'projector_faulted', detail: status.fault ?? undefined };
-    if (status.state !== 'running') return null;
-    const head = projection.filter
-      ? await this.log.lastSequence(projection.filter)
-      : (await this.log.state(projection.stream as LogStream)).lastSequence;
-    const lag = Math.max(0, head - hosted.status.position);
+    if (status.state !== 'running' || projection.filter) return null;
+    const { lastSequence } = await this.log.state(projection.stream as LogStream);
+    const lag = Math.max(0, lastSequence - hosted.status.position);
     this.metrics.projectorLag.set({ projection: `${projection.name} ${projection.stream}` }, lag);
     if (lag === 0) hosted.movedAt = performance.now();
     const still = performance.now() - hosted.movedAt;

@@ -1,10 +1,10 @@
 import { Problem } from '@runyard/contracts';
 import type { Actor, AgentBehaviour, AgentDetails, AgentEvent } from '@runyard/contracts';
 
-/** A switch or lock, who set it last and why. */
+/** A switch or lock, who set it last and why; `by` null: nobody has touched it yet. */
 export interface Setting {
   on: boolean;
-  by: Actor;
+  by: Actor | null;
   reason: string | null;
 }
 
@@ -100,7 +100,7 @@ function created(agent: Agent, event: Extract<AgentEvent, { type: 'AgentCreated'
     details,
     enabled: { on: enabled, by: event.actor, reason: null },
     ownerDeactivations,
-    locked: { on: false, by: event.actor, reason: null },
+    locked: { on: false, by: null, reason: null },
     createdAt: event.time,
     updatedAt: event.time,
   };

@@ -62,6 +62,6 @@ export const CREATE_PEOPLE: Migration = {
     COMMENT ON COLUMN api_keys.hash IS 'SHA-256 of the whole key in hex; the key is 256 bits of randomness, so it needs no salt';
     COMMENT ON COLUMN api_keys.user_id IS 'Whose key it is; NULL: an application''s. No foreign key: the row of a deleted user''s key stays, and is refused';
     CREATE INDEX api_keys_by_hash ON api_keys (hash);
-    CREATE INDEX api_keys_by_time ON api_keys (org_id, created_at DESC, key_id);
+    CREATE INDEX api_keys_by_time ON api_keys (org_id, created_at DESC, key_id DESC);
     ${enableTenantPolicies(SERVICE, 'api_keys')}`,
 };

@@ -1,5 +1,5 @@
 import { AGENT_EVENTS, CATALOGUE_EVENTS } from '@runyard/contracts';
-import type { ProjectedCommit, Projection, Tx } from '@runyard/persistence';
+import type { Projection, Tx } from '@runyard/persistence';
 import { evolveImage, versionOf } from './agent-image';
 import type { AgentImage, AgentRecorded } from './agent-image';
 import { AGENTS, LINKS, VERSIONS } from './agent-records';
@@ -17,13 +17,13 @@ export const CATALOGUE_PROJECTION: Projection = {
   version: 1,
   stream: 'AGENTS',
   async apply(tx, commits) {
-    const events = recorded(commits as ProjectedCommit[], isKnown);
+    const events = recorded(commits, KNOWN);
     await applyCatalogue(tx, events.filter(isCatalogue));
     await applyAgents(tx, events.filter(isAgent));
   },
 };
 
-const isKnown = (name: string): boolean => name in AGENT_EVENTS || name in CATALOGUE_EVENTS;
+const KNOWN = { ...AGENT_EVENTS, ...CATALOGUE_EVENTS };
 const isAgent = (event: Recorded): event is AgentRecorded =>
   event.context === 'agents' && event.type in AGENT_EVENTS;
 const isCatalogue = (event: Recorded): event is CatalogueRecorded =>

@@ -1,5 +1,6 @@
-import { parseSubject, upcast } from '@runyard/contracts';
-import type { Actor, CloudEvent, Context } from '@runyard/contracts';
+import { parseSubject } from '@runyard/contracts';
+import type { Actor, Context } from '@runyard/contracts';
+import { eventsOf } from '@runyard/persistence';
 import type { ProjectedCommit } from '@runyard/persistence';
 
 /** An event as these projections read it. */
@@ -22,36 +23,26 @@ export type RecordedAs<E> = E extends { type: string; data: unknown }
   ? Omit<Recorded, 'type' | 'data'> & Pick<E, 'type' | 'data'>
   : never;
 
-const text = new TextDecoder();
-
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
 /** Events of commits in order, upcast to the newest shape. Subjects of no org and unknown events are left out (P8.9). */
 export function recorded(
   commits: readonly ProjectedCommit[],
-  isKnown: (name: string) => boolean,
+  known: Readonly<Record<string, unknown>>,
 ): Recorded[] {
   return commits.flatMap((commit) => {
     const subject = parseSubject(commit.subject);
-    return subject && UUID.test(subject.org)
-      ? eventsOf(commit).flatMap((event, index) => known(event, index))
-      : [];
-
-    function known(event: CloudEvent<unknown>, index: number): Recorded[] {
-      const lifted = upcast(event, isKnown);
-      if (!lifted.known || !subject) return [];
-      const position = `${commit.sequence}.${index}`;
-      return [
-        { ...subject, type: lifted.name, data: lifted.data, time: event.time, actor: event.actor, position },
-      ];
-    }
+    if (!subject || !UUID.test(subject.org)) return [];
+    return eventsOf(commit, known).map(({ event, sequence, index }) => {
+      const { type, data, actor } = event;
+      return {
+        ...subject,
+        type,
+        data,
+        actor,
+        time: new Date(event.time).toISOString(),
+        position: `${sequence}.${index}`,
+      };
+    });
   });
-}
-
-/** A body that is no batch of events stops the projection with its place, instead of leaving a hole in silence. */
-function eventsOf(commit: ProjectedCommit): CloudEvent<unknown>[] {
-  const batch: unknown = JSON.parse(text.decode(commit.body));
-  if (!Array.isArray(batch))
-    throw new Error(`${commit.stream} ${commit.sequence} (${commit.subject}) is not a batch of events`);
-  return batch;
 }

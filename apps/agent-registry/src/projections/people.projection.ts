@@ -1,6 +1,6 @@
 import { PEOPLE_EVENTS } from '@runyard/contracts';
 import type { PeopleEvent } from '@runyard/contracts';
-import type { ProjectedCommit, Projection, Tx } from '@runyard/persistence';
+import type { Projection, Tx } from '@runyard/persistence';
 import { recorded } from './commits';
 import type { Recorded, RecordedAs } from './commits';
 import { deleteRows, distinctPlaces, loadRows, placeKey, saveRows } from './records';
@@ -79,7 +79,7 @@ export const PEOPLE_PROJECTION: Projection = {
   version: 1,
   stream: 'PEOPLE',
   async apply(tx, commits) {
-    const events = recorded(commits as ProjectedCommit[], (name) => name in PEOPLE_EVENTS).filter(isPeople);
+    const events = recorded(commits, PEOPLE_EVENTS).filter(isPeople);
     await applyOrganizations(tx, events);
     await applyUsers(tx, events);
     await applyKeys(tx, events);

@@ -1,4 +1,4 @@
-import type { KeyRow, OrgRow, Role, UserRow } from '@runyard/contracts';
+import type { KeyRow, OrgRow, UserRow } from '@runyard/contracts';
 import type { Tx } from '@runyard/persistence';
 import { decodeCursor, pageOf } from './pages';
 import type { Page } from './pages';
@@ -71,30 +71,4 @@ function keyRow(row: Read<KeyRow, 'created_at' | 'expires_at' | 'revoked_at'>): 
     expires_at: iso(row.expires_at),
     revoked_at: iso(row.revoked_at),
   };
-}
-
-/** A key as it is presented: found by its hash alone, before it is known whose it is. */
-export interface PresentedKeyRow {
-  org_id: string;
-  key_id: string;
-  label: string;
-  hash: string;
-  roles: Role[];
-  user_id: string | null;
-  expires_at: Date | null;
-  revoked_at: Date | null;
-  /** Null: no such user (any more). */
-  user_active: boolean | null;
-  user_roles: Role[] | null;
-}
-
-/** Across orgs. */
-export async function findKeyByHash(tx: Tx, hash: string): Promise<PresentedKeyRow | null> {
-  const [row] = await tx.query<PresentedKeyRow>(
-    `SELECT k.org_id, k.key_id, k.label, k.hash, k.roles, k.user_id, k.expires_at, k.revoked_at, u.active AS user_active, u.roles AS user_roles
-     FROM api_keys k LEFT JOIN users u ON u.org_id = k.org_id AND u.user_id = k.user_id AND u.position IS NOT NULL
-     WHERE k.hash = $1`,
-    [hash],
-  );
-  return row ?? null;
 }

@@ -1,0 +1,34 @@
+import type { KeyRow, OrgRow, UserRow } from '@runyard/contracts';
+import type { ExistingKey } from '../domain/api-key';
+import type { ExistingOrganization } from '../domain/organization';
+import type { ExistingUser } from '../domain/user';
+
+const iso = (time: number): string => new Date(time).toISOString();
+const isoOrNull = (time: number | null): string | null => (time === null ? null : iso(time));
+
+export function orgAnswer(orgId: string, { name, timeZone, createdAt }: ExistingOrganization): OrgRow {
+  return { org_id: orgId, name, time_zone: timeZone, created_at: iso(createdAt) };
+}
+
+export function userAnswer({ userId, profile, situation, createdAt }: ExistingUser): UserRow {
+  const { email, name, timeZone, roles } = profile;
+  return {
+    user_id: userId,
+    email,
+    name,
+    time_zone: timeZone,
+    roles,
+    active: situation === 'active',
+    created_at: iso(createdAt),
+  };
+}
+
+export function keyAnswer({ data, createdAt, createdBy, revokedAt }: ExistingKey): KeyRow {
+  const { keyId, label, roles, userId, expiresAt } = data;
+  const times = {
+    created_at: iso(createdAt),
+    expires_at: isoOrNull(expiresAt),
+    revoked_at: isoOrNull(revokedAt),
+  };
+  return { key_id: keyId, label, roles, user_id: userId, created_by: createdBy, ...times };
+}
