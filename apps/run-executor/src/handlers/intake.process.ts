@@ -99,7 +99,7 @@ export class Intake {
       if (error_ instanceof VersionConflict) return;
       throw error_;
     }
-    await this.ports.operations.releaseSlots(org, runId);
+    await this.ports.operations.giveBack(org, runId);
   }
 
   private async startable(org: string, agent: AgentFacts | null, request: RunRequest): Promise<AgentFacts> {
@@ -164,8 +164,15 @@ export class Intake {
   /** Somebody was faster with the same run id: give back only what the logged outcome does not need (P2.5). */
   private async lost(org: string, runId: string, digest: string): Promise<IntakeAnswer> {
     const loaded = await this.ports.runs.glance(org, runId);
-    if (!isLive(loaded.run)) await this.ports.operations.releaseSlots(org, runId);
+    if (!isLive(loaded.run)) await this.giveBack(loaded);
     return this.again(loaded, digest);
+  }
+
+  /** A run that was never queued needs nothing; one that was and has ended keeps its turn of the conversation. */
+  private giveBack({ org, runId, run }: LoadedRun): Promise<void> {
+    const { operations } = this.ports;
+    const queued = run.situation === 'ended' && run.definition !== null;
+    return queued ? operations.releaseSlots(org, runId) : operations.giveBack(org, runId);
   }
 
   /** The same key again: the same run for ever, or a refusal (P2.8). */

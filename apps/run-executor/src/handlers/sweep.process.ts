@@ -5,6 +5,7 @@ import { isLive } from '../domain/run';
 import type { LiveRun } from '../domain/run';
 import { VersionConflict } from '@runyard/event-log';
 import type { Drivers } from './drivers.process';
+import { STALE_AFTER_MS } from './evidence.process';
 import type { Evidences } from './evidence.process';
 import type { Intake } from './intake.process';
 import type { RunLog } from './run-log.adapter';
@@ -65,7 +66,7 @@ export class Sweep {
     for (const run of await operations.overdueCancels(OBEY_WITHIN_MS, AT_ONCE)) await this.close(run, forceCancel);
     for (const run of await operations.unbornSlots(UNBORN_MS, AT_ONCE)) await intake.fence(run.org, run.runId);
     for (const run of await operations.endedHolders(AT_ONCE)) await this.ports.release(run.org, run.runId);
-    for (const run of await operations.silentDrivers(AT_ONCE)) await this.judge(run);
+    for (const run of await operations.silentDrivers(STALE_AFTER_MS, AT_ONCE)) await this.judge(run);
   }
 
   /** Runs that the tables give to this process and that it does not drive: their driver failed. */
