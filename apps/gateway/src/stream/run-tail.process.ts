@@ -1,5 +1,5 @@
+import { decodeCommit } from '@runyard/event-log';
 import type { EventLog, RawCommit } from '@runyard/event-log';
-import type { CloudEvent } from '@runyard/contracts';
 import { StreamedCommit } from './streamed-commit';
 
 export interface TailSubscriber {
@@ -90,11 +90,18 @@ export class RunTail {
     }
   }
 
+  /** Commits that nobody watches are not even parsed. One that cannot be read ends the view of its run, and no other. */
   private deliver(raw: RawCommit, incarnation: string): void {
     const set = this.subscribers.get(raw.subject);
     if (!set) return;
-    const commit = new StreamedCommit({ sequence: raw.sequence, events: eventsOf(raw) }, incarnation);
-    for (const subscriber of [...set]) subscriber.onCommit(commit);
+    try {
+      const commit = new StreamedCommit(decodeCommit(raw), incarnation);
+      for (const subscriber of set) subscriber.onCommit(commit);
+    } catch (error) {
+      this.logger.warn({ err: error, sequence: raw.sequence }, 'a commit could not be shown');
+      this.subscribers.delete(raw.subject);
+      for (const subscriber of set) subscriber.onLost();
+    }
   }
 
   private remove(subject: string, subscriber: TailSubscriber): void {
@@ -114,9 +121,4 @@ export class RunTail {
     this.subscribers.clear();
     for (const subscriber of all) subscriber.onLost();
   }
-}
-
-function eventsOf(raw: RawCommit): CloudEvent<unknown>[] {
-  const events: unknown = JSON.parse(Buffer.from(raw.body).toString('utf8'));
-  return Array.isArray(events) ? (events as CloudEvent<unknown>[]) : [];
 }

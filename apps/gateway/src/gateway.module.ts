@@ -1,0 +1,158 @@
+import { Inject, Module } from '@nestjs/common';
+import type { DynamicModule, OnModuleDestroy, OnModuleInit, Provider } from '@nestjs/common';
+import { APP_FILTER, APP_INTERCEPTOR } from '@nestjs/core';
+import type { EventLog, WorkQueues } from '@runyard/event-log';
+import type { Database } from '@runyard/persistence';
+import {
+  DATABASE,
+  EVENT_LOG,
+  LOGGER,
+  NATS_CONNECTION,
+  RPC_CLIENT,
+  ServiceModule,
+  WORK_QUEUES,
+} from '@runyard/service';
+import type { Logger, RpcClient } from '@runyard/service';
+import type { GatewayConfig } from './config';
+import { Authenticator } from './credentials/authenticator';
+import { KeyCache } from './credentials/key-cache';
+import { TokenVerifier } from './credentials/token-verifier';
+import { AnswerInterceptor } from './door/answer-interceptor';
+import { Door } from './door/door';
+import { RateLimiter } from './door/rate-limit';
+import { CONTROLLERS, routeTable } from './handlers/controllers';
+import { RunRequests } from './handlers/run-requests.adapter';
+import type { ReplyConnection } from './handlers/run-requests.adapter';
+import { RunStart } from './handlers/run-start';
+import { Services } from './handlers/services.adapter';
+import { IdempotentCalls } from './idempotency/idempotent-calls';
+import { KeptAnswers } from './idempotency/kept-answers';
+import { migrateGateway } from './migrations';
+import { ApiDescription } from './openapi/api-description';
+import { ProblemFilter } from './problems/problem-filter';
+import { RunStreams } from './stream/run-streams';
+import { RunTail } from './stream/run-tail.process';
+
+/** Rows may lag behind the log for this long after a change of people; nothing is cached meanwhile. */
+const SETTLE_MS = 2_000;
+const MAX_CACHED_KEYS = 20_000;
+/** Credentials that do not hold, per address: enough for a misconfigured client, too few for guessing. */
+const FAILURES = { quota: 60, windowSeconds: 60 };
+
+/** The one public door: who asks, what they may ask, and the services that answer. No domain logic. */
+@Module({})
+export class GatewayModule implements OnModuleInit, OnModuleDestroy {
+  private unwatch: () => void = () => undefined;
+
+  constructor(
+    private readonly authenticator: Authenticator,
+    private readonly streams: RunStreams,
+    private readonly tail: RunTail,
+    @Inject(EVENT_LOG) private readonly log: EventLog,
+  ) {}
+
+  static forRoot(config: GatewayConfig, logTo?: { write(line: string): void }): DynamicModule {
+    const service = ServiceModule.forRoot({
+      name: 'gateway',
+      config: config.service,
+      migrate: migrateGateway,
+      logTo,
+    });
+    return {
+      module: GatewayModule,
+      imports: [service],
+      controllers: CONTROLLERS,
+      providers: providersOf(config),
+    };
+  }
+
+  onModuleInit(): void {
+    this.unwatch = this.authenticator.watch(this.log);
+    this.authenticator.onChange((org) => this.streams.dismissOrg(org));
+  }
+
+  /** Viewers first: an open stream would keep the HTTP server from closing. Their clients come back elsewhere. */
+  async onModuleDestroy(): Promise<void> {
+    this.unwatch();
+    this.streams.dismissAll();
+    await this.tail.stop();
+  }
+}
+
+function providersOf(config: GatewayConfig): Provider[] {
+  return [...door(config), ...answers(config), ...streams(config)];
+}
+
+function door({ rate, keyCacheMs, tokens }: GatewayConfig): Provider[] {
+  return [
+    {
+      provide: Authenticator,
+      inject: [RPC_CLIENT],
+      useFactory: (rpc: RpcClient) => {
+        const cache = new KeyCache({ ttlMs: keyCacheMs, settleMs: SETTLE_MS, maxEntries: MAX_CACHED_KEYS });
+        return new Authenticator(rpc, cache, tokens && new TokenVerifier(tokens));
+      },
+    },
+    {
+      provide: Door,
+      inject: [Authenticator],
+      useFactory: (authenticator: Authenticator) =>
+        new Door(routeTable(), authenticator, {
+          requests: new RateLimiter(rate),
+          failures: new RateLimiter(FAILURES),
+        }),
+    },
+  ];
+}
+
+function answers({ publicUrl }: GatewayConfig): Provider[] {
+  return [
+    {
+      provide: ProblemFilter,
+      inject: [LOGGER],
+      useFactory: (logger: Logger) => new ProblemFilter(publicUrl, logger),
+    },
+    { provide: APP_FILTER, useExisting: ProblemFilter },
+    {
+      provide: IdempotentCalls,
+      inject: [DATABASE, LOGGER],
+      useFactory: (db: Database, logger: Logger) => new IdempotentCalls(new KeptAnswers(db), logger),
+    },
+    {
+      provide: APP_INTERCEPTOR,
+      inject: [IdempotentCalls],
+      useFactory: (calls: IdempotentCalls) => new AnswerInterceptor(calls),
+    },
+    { provide: ApiDescription, useFactory: () => new ApiDescription(routeTable().routes) },
+    {
+      provide: Services,
+      inject: [RPC_CLIENT, EVENT_LOG],
+      useFactory: (rpc: RpcClient, log: EventLog) => new Services(rpc, log),
+    },
+  ];
+}
+
+function streams(config: GatewayConfig): Provider[] {
+  return [
+    {
+      provide: RunTail,
+      inject: [EVENT_LOG, LOGGER],
+      useFactory: (log: EventLog, logger: Logger) => new RunTail(log, logger),
+    },
+    {
+      provide: RunStreams,
+      inject: [EVENT_LOG, RunTail],
+      useFactory: (log: EventLog, tail: RunTail) => new RunStreams(log, tail, config.streams),
+    },
+    {
+      provide: RunRequests,
+      inject: [WORK_QUEUES, NATS_CONNECTION],
+      useFactory: (queues: WorkQueues, connection: ReplyConnection) => new RunRequests(queues, connection),
+    },
+    {
+      provide: RunStart,
+      inject: [RunRequests, Services],
+      useFactory: (requests: RunRequests, services: Services) => new RunStart(requests, services),
+    },
+  ];
+}

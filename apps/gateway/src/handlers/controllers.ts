@@ -1,0 +1,23 @@
+import { RouteTable, routesOf } from '../door/route';
+import { AgentsController } from './agents.controller';
+import { CatalogueController } from './catalogue.controller';
+import { ConversationsController } from './conversations.controller';
+import { DocumentsController } from './documents.controller';
+import { KeysController } from './keys.controller';
+import { PeopleController } from './people.controller';
+import { RunStreamController } from './run-stream.controller';
+import { RunsController } from './runs.controller';
+
+/** All controllers of the gateway; a route that is in none of them does not exist. */
+export const CONTROLLERS = [
+  RunStreamController,
+  RunsController,
+  ConversationsController,
+  AgentsController,
+  CatalogueController,
+  PeopleController,
+  KeysController,
+  DocumentsController,
+];
+
+export const routeTable = (): RouteTable => new RouteTable(CONTROLLERS.flatMap(routesOf));

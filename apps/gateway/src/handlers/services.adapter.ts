@@ -1,0 +1,36 @@
+import { Problem, subjectOf } from '@runyard/contracts';
+import type { EventLog } from '@runyard/event-log';
+import type { RpcClient } from '@runyard/service';
+import type { Call } from '../door/call';
+
+/** The services behind the door. Their answers are passed on as they are; who may see what is theirs to decide. */
+export class Services {
+  constructor(
+    private readonly rpc: RpcClient,
+    private readonly log: Pick<EventLog, 'lastSequence'>,
+  ) {}
+
+  registry<Row>(call: Call, method: string, input: Record<string, unknown> = call.input): Promise<Row> {
+    return this.rpc.call('agent-registry', method, call.caller, input, { requestId: call.requestId });
+  }
+
+  executor<Row>(call: Call, method: string, input: Record<string, unknown> = call.input): Promise<Row> {
+    return this.rpc.call('run-executor', method, call.caller, input, { requestId: call.requestId });
+  }
+
+  /**
+   * A run's row, if the caller may see it. A run that the log has and the rows do not have yet is waited for: a client
+   * that follows `Location` right after its 202 must not be told that the run does not exist.
+   */
+  async run(call: Call, runId: string, atLeast?: string): Promise<Record<string, unknown>> {
+    const at = atLeast === undefined ? {} : { at_least: atLeast };
+    try {
+      return await this.executor(call, 'runs.get', { run_id: runId, ...at });
+    } catch (error) {
+      if (atLeast !== undefined || !(error instanceof Problem) || error.code !== 'not_found') throw error;
+      const sequence = await this.log.lastSequence(subjectOf('runs', call.caller.org, runId));
+      if (sequence === 0) throw error;
+      return this.executor(call, 'runs.get', { run_id: runId, at_least: `${sequence}.0` });
+    }
+  }
+}
