@@ -30,6 +30,8 @@ test('an org sees its own rows only', async () => {
   await db.inOrg(A, (tx) => tx.query('INSERT INTO notes (org_id, text) VALUES ($1, $2)', [A, 'a']));
   await db.inOrg(B, (tx) => tx.query('INSERT INTO notes (org_id, text) VALUES ($1, $2)', [B, 'b']));
   expect(await db.inOrg(A, (tx) => tx.query('SELECT text FROM notes'))).toEqual([{ text: 'a' }]);
-  const [row] = await db.acrossOrgs('count', (tx) => tx.query<{ count: bigint }>('SELECT count(*) FROM notes'));
+  const [row] = await db.acrossOrgs('count', (tx) =>
+    tx.query<{ count: bigint }>('SELECT count(*) FROM notes'),
+  );
   expect(toSafeInteger(row!.count)).toBe(2);
 });

@@ -1,2 +1,13 @@
 export { freshDatabase } from './database';
 export type { TestDatabase, TestSchema } from './database';
+export { fixedClock, type FixedClock } from './clock';
+export { deciderSpec, type Past, type Then, type When } from './decider-spec';
+export { eventually } from './eventually';
+export { startNats, type StartNatsOptions, type TestNats } from './nats';
+export { projectionSpec } from './projection-spec';
+export type { ProjectionSpec } from './projection-spec';
+export { MemorySource, projectedCommit } from './projection-spec-source';
+export type { SpecCommit } from './projection-spec-source';
+export { startSpecProcess } from './database-child';
+export type { SpecProcess } from './database-child';
+export { faultyProxy, type FaultyProxy } from './nats-proxy';

@@ -1,0 +1,101 @@
+import { isUtf8 } from 'node:buffer';
+import { cleanText } from './clean-text';
+import type { ProjectedCommit, Projection, Tx } from './types';
+
+/** Schema of the archive and of the checkpoints of those who write it. */
+export const ARCHIVE = 'archive';
+
+/** Marks a body that is no text that Postgres takes, and is kept as base64. Nothing of ours is; a stranger's message may be. */
+export const BODY_ENCODING = 'Runyard-Body-Encoding';
+
+/** The archive holds another commit at the same place: the stream was restored or created anew with other contents. */
+export class ArchiveMismatch extends Error {}
+
+const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
+
+/** `runyard.<context>.<slot>.<org>.<id>`: the org is the fourth token. A subject without one belongs to no tenant. */
+function orgOf(subject: string): string | null {
+  const org = subject.split('.', 4)[3];
+  return org !== undefined && UUID.test(org) ? org : null;
+}
+
+const isText = (body: Uint8Array): boolean => isUtf8(body) && !body.includes(0);
+
+interface Stored {
+  headers: string;
+  body: Uint8Array;
+}
+
+function stored({ headers, body }: ProjectedCommit): Stored {
+  if (isText(body)) return { headers: cleanText(JSON.stringify(headers)), body };
+  const encoded = Buffer.from(Buffer.from(body).toString('base64'));
+  return { headers: cleanText(JSON.stringify({ ...headers, [BODY_ENCODING]: 'base64' })), body: encoded };
+}
+
+/**
+ * All bodies travel as one binary parameter, cut on the server: as an array of texts they would be escaped character by
+ * character on this side and unescaped on the other, which costs more than everything else together.
+ */
+const INSERT = `
+  INSERT INTO archive.event_log (stream, sequence, subject, org_id, commit_id, stored_at, headers, body)
+  SELECT $1, sequence, subject, org_id, commit_id, to_timestamp(stored_ms / 1000.0), headers::jsonb,
+         convert_from(substring($2::bytea FROM start FOR length), 'UTF8')
+  FROM unnest($3::int8[], $4::text[], $5::uuid[], $6::text[], $7::float8[], $8::text[], $9::int4[], $10::int4[])
+    AS c (sequence, subject, org_id, commit_id, stored_ms, headers, start, length)
+  ON CONFLICT (stream, sequence) DO NOTHING
+  RETURNING sequence`;
+
+const OTHERS = `
+  SELECT kept.sequence, kept.commit_id FROM archive.event_log kept
+  JOIN unnest($2::int8[], $3::text[]) AS c (sequence, commit_id) USING (sequence)
+  WHERE kept.stream = $1 AND kept.commit_id <> c.commit_id
+  ORDER BY kept.sequence LIMIT 1`;
+
+function parameters(stream: string, commits: readonly ProjectedCommit[]): unknown[] {
+  const contents = commits.map(stored);
+  const starts: number[] = [];
+  let end = 1;
+  for (const { body } of contents) {
+    starts.push(end);
+    end += body.length;
+  }
+  return [
+    stream,
+    Buffer.concat(contents.map(({ body }) => body)),
+    commits.map(({ sequence }) => sequence),
+    commits.map(({ subject }) => subject),
+    commits.map(({ subject }) => orgOf(subject)),
+    commits.map(({ commitId }) => commitId),
+    commits.map(({ storedAt }) => storedAt),
+    contents.map(({ headers }) => headers),
+    starts,
+    contents.map(({ body }) => body.length),
+  ];
+}
+
+/** What is there already must be the same commit. */
+async function refuseOthers(tx: Tx, stream: string, commits: readonly ProjectedCommit[]): Promise<void> {
+  const [other] = await tx.query<{ sequence: bigint; commit_id: string }>(OTHERS, [
+    stream,
+    commits.map(({ sequence }) => sequence),
+    commits.map(({ commitId }) => commitId),
+  ]);
+  if (other)
+    throw new ArchiveMismatch(
+      `The archive holds commit ${other.commit_id} at ${stream} ${other.sequence}, the stream another one`,
+    );
+}
+
+/** Copies every commit of a stream, as it lies there, into `archive.event_log`. The one projection that must not be thrown away (P9.3). */
+export function archiveProjection(stream: string): Projection {
+  return {
+    name: 'archive',
+    version: 1,
+    stream,
+    checkpointSchema: ARCHIVE,
+    async apply(tx, commits) {
+      const rows = await tx.query(INSERT, parameters(stream, commits));
+      if (rows.length < commits.length) await refuseOthers(tx, stream, commits);
+    },
+  };
+}

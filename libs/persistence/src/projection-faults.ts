@@ -1,0 +1,36 @@
+import { types } from 'node:util';
+import type { ProjectedCommit } from './types';
+
+/** A commit that the projection cannot apply. Never skipped: the projector stays before it and tries again. */
+export class PoisonCommit extends Error {
+  constructor(
+    readonly projection: string,
+    readonly commit: Pick<ProjectedCommit, 'stream' | 'sequence' | 'subject' | 'commitId'>,
+    eventTypes: string,
+    cause: unknown,
+  ) {
+    super(
+      `${projection} cannot apply ${eventTypes} at ${commit.stream} ${commit.sequence} (${commit.subject}): ${messageOf(cause)}`,
+      { cause },
+    );
+  }
+}
+
+/** Another projector moved the checkpoint: this one lost its lock without noticing. It rolls back and starts again. */
+export class LockLost extends Error {}
+
+/** An error may come from another realm (jest's sandbox); what it says is what counts. */
+export const messageOf = (error: unknown): string =>
+  types.isNativeError(error) || error instanceof Error ? error.message : String(error);
+
+/** Types of a commit's events, for people; only read when something went wrong. */
+export function eventTypesOf({ body }: ProjectedCommit): string {
+  try {
+    const events: unknown = JSON.parse(Buffer.from(body).toString());
+    if (Array.isArray(events))
+      return events.map((event: { type?: unknown }) => String(event?.type)).join(', ');
+  } catch {
+    // Said below.
+  }
+  return 'a commit that is no batch of events';
+}
