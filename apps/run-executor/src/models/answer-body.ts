@@ -33,11 +33,15 @@ export async function readAnswer(
   return kind === 'whole' ? takeWhole(whole, reader) : takeRest(stream, reader);
 }
 
-/** `{` opens a JSON object and `<` a page of some proxy; no line of an event stream begins with either. */
+/** How the lines of an event stream begin. */
+const STREAM_LINES = ['data', 'event', 'id', 'retry', ':'];
+
+/** Anything that is no line of an event stream is taken for a whole body: a JSON object, or a page of some proxy. */
 function kindOf(bytes: Uint8Array): 'unknown' | 'stream' | 'whole' {
   const text = new TextDecoder().decode(bytes).trimStart();
   if (text === '') return 'unknown';
-  return text.startsWith('{') || text.startsWith('<') || text.startsWith('[') ? 'whole' : 'stream';
+  // The first chunk may end inside the first word.
+  return STREAM_LINES.some((line) => text.startsWith(line) || line.startsWith(text)) ? 'stream' : 'whole';
 }
 
 function takeData(data: string, reader: AnswerReader): WireError | null {

@@ -136,6 +136,17 @@ describe("C19 reasons are kept in the provider's words (anomalyco/opencode#14973
   });
 });
 
+describe('C25 arguments that the output limit cut off are never repaired (LibreChat-AI/agents#280)', () => {
+  const cut = '{"path":"a/b.md","content":"# Ti';
+  it.each(['length', 'tool_calls'])('reason %s', (reason) => {
+    expect(streamed(calls(call(0, 'a', 'write_file', cut)), delta({}, reason))).toMatchObject({
+      providerReason: reason,
+      finish: reason,
+      toolCalls: [{ arguments: cut }],
+    });
+  });
+});
+
 describe('C22 null is not an empty text (block/buzz#559)', () => {
   it('streamed', () => {
     expect(

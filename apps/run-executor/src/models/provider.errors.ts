@@ -1,7 +1,7 @@
 import type { TokenUsage } from '@runyard/contracts';
 import type { WireError } from './answer';
 import type { ModelFailure } from './types';
-import { fieldsOf, parseJson } from './wire-json';
+import { fieldsOf, parseJson, textOf } from './wire-json';
 
 /** Longest text of a failure; some endpoints answer with whole pages. */
 const LONGEST_TEXT = 1_000;
@@ -116,5 +116,8 @@ function messageOf(body: string): string {
   const error = fields?.['error'];
   const inner = fieldsOf(error);
   const said = inner?.['message'] ?? error ?? fields?.['message'] ?? fields?.['detail'] ?? body;
-  return (typeof said === 'string' ? said : JSON.stringify(said)).replace(/\s+/g, ' ').trim();
+  // A router says what it did, and its `raw` what the provider behind it said.
+  const behind = textOf(fieldsOf(inner?.['metadata'])?.['raw']);
+  const words = typeof said === 'string' ? said : JSON.stringify(said);
+  return (behind === null ? words : `${words}: ${behind}`).replace(/\s+/g, ' ').trim();
 }

@@ -16,13 +16,17 @@ interface Loaded {
  * refuses a dialog that differs. A recording is read once per process.
  */
 export function recordedAdapter(recordings: (name: string) => Promise<unknown>): ModelAdapter {
-  const loaded = new Map<string, Promise<Loaded>>();
-  const load = (name: string): Promise<Loaded> => {
-    const known = loaded.get(name) ?? read(name, recordings);
-    loaded.set(name, known);
-    // A file that was missing or wrong may be put right.
-    known.catch(() => loaded.delete(name));
-    return known;
+  const files = new Map<string, Promise<Recording>>();
+  const cursors = new Map<string, Loaded>();
+  const load = async (name: string): Promise<Loaded> => {
+    const known = cursors.get(name);
+    if (known) return known;
+    // `file#dialog` names one dialog of a file.
+    const [file = '', dialog] = name.split('#', 2);
+    const recording = await once(files, file, () => recordings(file));
+    const loaded = cursors.get(name) ?? { recording, cursor: new RecordingCursor(recording, dialog) };
+    cursors.set(name, loaded);
+    return loaded;
   };
   return {
     async call(request) {
@@ -42,12 +46,20 @@ export function recordedAdapter(recordings: (name: string) => Promise<unknown>):
   };
 }
 
-/** `file#dialog` names one dialog of a file. */
-async function read(name: string, recordings: (name: string) => Promise<unknown>): Promise<Loaded> {
-  const [file = '', dialog] = name.split('#', 2);
-  const content = await recordings(file);
-  const recording = parseRecording(typeof content === 'string' ? parseJson(content) : content);
-  return { recording, cursor: new RecordingCursor(recording, dialog) };
+function once(
+  files: Map<string, Promise<Recording>>,
+  file: string,
+  read: () => Promise<unknown>,
+): Promise<Recording> {
+  const known = files.get(file);
+  if (known) return known;
+  const reading = read().then((content) =>
+    parseRecording(typeof content === 'string' ? parseJson(content) : content),
+  );
+  files.set(file, reading);
+  // A file that was missing or wrong may be put right.
+  reading.catch(() => files.delete(file));
+  return reading;
 }
 
 async function play({ recording, cursor }: Loaded, request: ModelRequest): Promise<ModelResult> {

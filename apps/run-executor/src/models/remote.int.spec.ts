@@ -13,6 +13,9 @@ import {
 import { createModelAdapter, type ModelAdapterOptions } from './model.adapter';
 import type { ModelFailure, ModelRequest, ModelResult, ModelTurn } from './types';
 
+// Many exchanges over real sockets, on machines that may be busy with other specs.
+jest.setTimeout(60_000);
+
 const adapter = (options: Partial<ModelAdapterOptions> = {}): ReturnType<typeof createModelAdapter> =>
   createModelAdapter({ secrets: () => KEY, recordings: () => Promise.reject(new Error('none')), ...options });
 
@@ -235,7 +238,7 @@ describe.each(kinds)('%s', (kind, route, body) => {
     const model = adapter();
     for (at = 1; at < all.length; at++)
       expect(turnOf(await model.call(request(route(provider.url)))).text).toBe('北🌍é');
-  }, 30_000);
+  });
 
   it('C21 a stream that is cut anywhere is never a finished answer (vercel/ai#10653)', async () => {
     const all = Buffer.from(body);
@@ -250,7 +253,7 @@ describe.each(kinds)('%s', (kind, route, body) => {
       );
       expect(failure.retryable).toBe(true);
     }
-  }, 30_000);
+  });
 
   it('a secret that an answer repeats is taken out', async () => {
     const turn = turnOf(await ask(() => stream(body.replace('Hi', `key ${KEY}!`)), route));

@@ -1,4 +1,5 @@
 import type { TokenUsage, ToolDefinition } from '@runyard/contracts';
+import { messageBytes } from '../domain/transcript';
 import type { ChatMessage, ModelRequest } from './types';
 import { countOf, fieldsOf } from './wire-json';
 
@@ -71,7 +72,10 @@ export function interruptedUsage(
   };
 }
 
-/** Upper bound of a request's tokens: UTF-8 bytes of all its texts + 16 per message (P6.2). */
+/**
+ * Upper bound of a request's tokens: UTF-8 bytes of all its texts + 16 per message (P6.2). By the loop's own measure of a
+ * message, so that an estimate never exceeds the worst case that was proven before the call.
+ */
 export function worstCaseInput(request: Pick<ModelRequest, 'system' | 'messages' | 'tools'>): number {
   return overheadBytes(request.system, request.tools) + dialogBytes(request.messages);
 }
@@ -96,14 +100,6 @@ function dialogBytes(messages: readonly ChatMessage[]): number {
   for (const message of messages.slice(bytes > 0 && known ? known.messages : 0))
     bytes += messageBytes(message);
   counted.set(messages, { messages: messages.length, bytes });
-  return bytes;
-}
-
-function messageBytes(message: ChatMessage): number {
-  let bytes = Buffer.byteLength(message.text ?? '') + BYTES_PER_MESSAGE;
-  if (message.role !== 'assistant') return bytes;
-  bytes += Buffer.byteLength(message.providerState ?? '');
-  for (const call of message.toolCalls) bytes += callBytes(call.tool, call.arguments);
   return bytes;
 }
 

@@ -26,6 +26,7 @@ export interface ModelTurn {
   usage: TokenUsage;
   /** Model name as reported, else as asked for. */
   model: string;
+  /** Opaque provider data (JSON text) that goes back with this turn; it names its writer, and goes back to that one only. */
   providerState: string | null;
 }
 
