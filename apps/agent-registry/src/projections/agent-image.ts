@@ -15,47 +15,43 @@ export type AgentRecorded = RecordedAs<AgentEvent>;
 export function evolveImage(image: AgentImage | null, event: AgentRecorded): AgentImage | null {
   if (event.type === 'AgentCreated') return created(event, event.data);
   if (event.type === 'AgentDeleted' || image === null) return null;
-  const row = { ...image.row, revision: image.row.revision + 1, position: event.position };
-  const by = event.actor;
+  const row = {
+    ...image.row,
+    revision: image.row.revision + 1,
+    position: event.position,
+    ...changedColumns(event),
+  };
+  if (event.type === 'AgentRevised')
+    return { row, links: linked(event, event.data.behaviour.tools, image.links) };
+  if (event.type !== 'AgentToolUnlinked') return { row, links: image.links };
+  const { tool } = event.data;
+  return { row, links: image.links.filter((link) => link.tool !== tool) };
+}
+
+type Change = Exclude<AgentRecorded, { type: 'AgentCreated' | 'AgentDeleted' }>;
+
+function changedColumns(event: Change): Partial<AgentRecord> {
   switch (event.type) {
     case 'AgentRevised': {
       const { version, behaviour } = event.data;
-      const revised = {
-        ...row,
-        agent_version: version,
-        ...behaviourColumns(behaviour),
-        updated_at: event.time,
-      };
-      return { row: revised, links: linked(event, behaviour.tools, image.links) };
+      return { agent_version: version, ...behaviourColumns(behaviour), updated_at: event.time };
     }
     case 'AgentEdited':
-      return { ...image, row: { ...row, ...detailColumns(event.data.details), updated_at: event.time } };
+      return { ...detailColumns(event.data.details), updated_at: event.time };
     case 'AgentEnabled':
-    case 'AgentDisabled':
-      return {
-        ...image,
-        row: {
-          ...row,
-          enabled: event.type === 'AgentEnabled',
-          enabled_by: by,
-          enabled_reason: event.data.reason,
-        },
-      };
+    case 'AgentDisabled': {
+      const enabled = event.type === 'AgentEnabled';
+      return { enabled, enabled_by: event.actor, enabled_reason: event.data.reason };
+    }
     case 'AgentLocked':
     case 'AgentUnlocked': {
-      const locked = {
-        admin_paused: event.type === 'AgentLocked',
-        admin_paused_by: by,
-        admin_paused_reason: event.data.reason,
-      };
-      return { ...image, row: { ...row, ...locked } };
+      const locked = event.type === 'AgentLocked';
+      return { admin_paused: locked, admin_paused_by: event.actor, admin_paused_reason: event.data.reason };
     }
     case 'AgentModelCleared':
-      return { ...image, row: { ...row, model_id: null } };
-    case 'AgentToolUnlinked': {
-      const { tool } = event.data;
-      return { row, links: image.links.filter((link) => link.tool !== tool) };
-    }
+      return { model_id: null };
+    case 'AgentToolUnlinked':
+      return {};
     default:
       return event satisfies never;
   }
