@@ -1,6 +1,6 @@
 import type { BudgetSnapshotTaken, ModelTurnCompleted, TokenUsage } from '@runyard/contracts';
 import { bytesOfText, count, digestOfText, shown } from './run-image';
-import type { OpenCall, RunImage } from './run-image';
+import type { OpenCall, RunImage, StepRow } from './run-image';
 import { addEntry, entryText, nextPlace } from './trajectory';
 
 type Turn = ModelTurnCompleted['data'];
@@ -22,7 +22,7 @@ export function turnCompleted(image: RunImage, turn: Turn, time: number, positio
   row.steps += 1;
   const seq = progress.next_seq;
   progress.next_seq += 1 + turn.toolCalls.length;
-  image.steps.push(turnStep(turn, seq, time, position));
+  image.steps.push(turnStep(image, turn, seq, time, position));
   addEntry(image, nextPlace(image), message(image, turn));
   progress.turn =
     turn.toolCalls.length === 0
@@ -51,29 +51,22 @@ const openCall = (call: Turn['toolCalls'][number]): OpenCall => ({
   note: null,
 });
 
-function turnStep(turn: Turn, seq: number, time: number, position: string): RunImage['steps'][number] {
+function turnStep(image: RunImage, turn: Turn, seq: number, time: number, position: string): StepRow {
   return {
+    run_id: image.run_id,
+    org_id: image.org_id,
     seq,
     step: turn.step,
     kind: 'model_turn',
-    call_id: null,
     model: turn.model,
-    tool: null,
-    arguments: null,
-    arguments_digest: null,
     content: shown(turn.text),
     content_digest: digestOfText(turn.text),
     content_bytes: bytesOfText(turn.text),
     reasoning: shown(turn.reasoning),
     outcome: 'succeeded',
-    error_code: null,
     attempts: turn.attempt,
     started_at: Math.min(turn.startedAt, time),
     ended_at: time,
-    effect: null,
-    rule_id: null,
-    group_key: null,
-    decided_by: null,
     finish: turn.finish,
     input_tokens: count(turn.usage.input),
     output_tokens: count(turn.usage.output),

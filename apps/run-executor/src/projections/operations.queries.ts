@@ -1,40 +1,15 @@
 import { toSafeInteger } from '@runyard/persistence';
 import type { Database } from '@runyard/persistence';
+import { claimSlots } from './slot-claims';
+import type { SlotClaim, SlotRequest } from './slot-claims';
+
+export type { SlotClaim, SlotRequest };
 
 /** A run that a sweep must look at on its log; the row only says where to look (P3.3). */
 export interface OpenRun {
   org: string;
   runId: string;
 }
-
-export interface SlotRequest {
-  org: string;
-  runId: string;
-  digest: string;
-  /** `agent:<org>:<agent id>`; null where the run does not compete for its agent. */
-  agentSlot: string | null;
-  /** `conversation:<org>:<conversation id>`; null outside of conversations. */
-  conversationSlot: string | null;
-}
-
-export type SlotClaim =
-  /** All slots are this run's, also where an earlier delivery of the same request claimed them. */
-  | { outcome: 'claimed'; previousRunId: string | null }
-  /** The key was used before (P2.8). `digest` null: it was fenced before it became a run. */
-  | { outcome: 'known'; digest: string | null; ended: boolean }
-  /** Another run stands in the slot; whether it still needs it, its log says. Nothing was claimed. */
-  | { outcome: 'held'; slotKey: string; holder: string };
-
-interface ClaimRow {
-  outcome: SlotClaim['outcome'];
-  slot_key: string | null;
-  holder: string | null;
-  previous_run_id: string | null;
-  digest: string | null;
-  ended: boolean | null;
-}
-
-const CLAIM = 'SELECT * FROM claim_slot($1, $2, $3, $4, $5)';
 
 const orgOf = (slotKey: string): string => slotKey.split(':')[1] ?? '';
 
@@ -46,13 +21,8 @@ export class OperationsQueries {
   constructor(private readonly db: Database) {}
 
   /** Claims all slots of a run or none, in one statement (P2.3). */
-  async claimSlot({ org, runId, digest, agentSlot, conversationSlot }: SlotRequest): Promise<SlotClaim> {
-    const [row] = await this.db.inOrg(org, (tx) =>
-      tx.query<ClaimRow>(CLAIM, [org, runId, digest, agentSlot, conversationSlot]),
-    );
-    if (row?.outcome === 'known') return { outcome: 'known', digest: row.digest, ended: row.ended ?? false };
-    if (row?.outcome === 'held') return { outcome: 'held', slotKey: row.slot_key ?? '', holder: row.holder ?? '' };
-    return { outcome: 'claimed', previousRunId: row?.previous_run_id ?? null };
+  claimSlot(request: SlotRequest): Promise<SlotClaim> {
+    return this.db.inOrg(request.org, (tx) => claimSlots(tx, request));
   }
 
   /** Takes a slot from a holder that has ended, exactly that row; false where somebody else was faster. */
@@ -122,19 +92,29 @@ export class OperationsQueries {
   /** Instances other than this one that runs name as their driver. */
   async otherInstances(instance: string): Promise<string[]> {
     const rows = await this.db.acrossOrgs('drivers', (tx) =>
-      tx.query<{ instance: string }>('SELECT DISTINCT instance FROM run_drivers WHERE instance <> $1', [instance]),
+      tx.query<{ instance: string }>('SELECT DISTINCT instance FROM run_drivers WHERE instance <> $1', [
+        instance,
+      ]),
     );
     return rows.map((row) => row.instance);
   }
 
   /** Runs that name an instance as their driver, those that were silent longest first. */
   runsOf(instance: string, limit: number): Promise<OpenRun[]> {
-    return this.due('WHERE instance = $1 ORDER BY heartbeat_at, run_id LIMIT $2', [instance, limit], 'run_drivers');
+    return this.due(
+      'WHERE instance = $1 ORDER BY heartbeat_at, run_id LIMIT $2',
+      [instance, limit],
+      'run_drivers',
+    );
   }
 
   /** Runs whose driver has not been heard of for `ms`. */
   silentDrivers(ms: number, limit: number): Promise<OpenRun[]> {
-    return this.due(`WHERE heartbeat_at < ${ago('$1')} ORDER BY heartbeat_at LIMIT $2`, [ms, limit], 'run_drivers');
+    return this.due(
+      `WHERE heartbeat_at < ${ago('$1')} ORDER BY heartbeat_at LIMIT $2`,
+      [ms, limit],
+      'run_drivers',
+    );
   }
 
   /** Queued or woken runs that nobody has claimed for `ms`. */
@@ -149,7 +129,10 @@ export class OperationsQueries {
 
   /** Paused runs whose time to live is over. */
   expiredPauses(limit: number): Promise<OpenRun[]> {
-    return this.due(`WHERE state = 'paused' AND pause_expires_at < clock_timestamp() ORDER BY created_at LIMIT $1`, [limit]);
+    return this.due(
+      `WHERE state = 'paused' AND pause_expires_at < clock_timestamp() ORDER BY created_at LIMIT $1`,
+      [limit],
+    );
   }
 
   /** Unfinished runs whose cancel was asked for more than `ms` ago (P5.1). */
@@ -198,7 +181,10 @@ export class OperationsQueries {
     table: 'agent_runs' | 'run_drivers' | 'run_slots' = 'agent_runs',
   ): Promise<OpenRun[]> {
     const rows = await this.db.acrossOrgs(`sweep ${table}`, (tx) =>
-      tx.query<{ org_id: string; run_id: string }>(`SELECT org_id, run_id FROM ${table} ${condition}`, params),
+      tx.query<{ org_id: string; run_id: string }>(
+        `SELECT org_id, run_id FROM ${table} ${condition}`,
+        params,
+      ),
     );
     return rows.map(({ org_id, run_id }) => ({ org: org_id, runId: run_id }));
   }

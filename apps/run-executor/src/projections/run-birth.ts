@@ -20,7 +20,7 @@ export function born(org: string, runId: string, event: Birth, position: string)
     conversation_id: event.data.conversationId,
     agent_id: event.data.agentId,
     request_digest: event.data.requestDigest,
-    row: movingColumns(event, position),
+    row: movingColumns(org, runId, event, position),
     progress: { ...FRESH_PROGRESS },
     steps: [],
     entries: [],
@@ -73,9 +73,11 @@ const queuedColumns = ({ data, time }: RunQueued): BirthColumns => ({
   approval_policy: data.settings.approvalPolicy,
 });
 
-function movingColumns(event: Birth, position: string): MovingColumns {
+function movingColumns(org: string, runId: string, event: Birth, position: string): MovingColumns {
   const skipped = event.type === 'RunSkipped';
   return {
+    run_id: runId,
+    org_id: org,
     mode: skipped ? null : event.data.settings.mode,
     bounds: skipped ? null : { ...event.data.settings.bounds },
     grant_tokens: skipped ? 0 : event.data.grantTokens,

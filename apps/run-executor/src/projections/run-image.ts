@@ -1,5 +1,11 @@
 import type { Bounds, ErrorInfo, Mode, RunState, StoredText, Termination } from '@runyard/contracts';
 
+/** What every record of a run begins with. */
+export interface OfRun {
+  run_id: string;
+  org_id: string;
+}
+
 /** Columns that a run is born with and keeps. */
 export interface BirthColumns {
   parent_run_id: string | null;
@@ -23,7 +29,7 @@ export interface BirthColumns {
 }
 
 /** Columns that move with the run. Times are epoch milliseconds. */
-export interface MovingColumns {
+export interface MovingColumns extends OfRun {
   mode: Mode | null;
   bounds: Bounds | null;
   grant_tokens: number;
@@ -88,40 +94,41 @@ export interface Progress {
   turn: OpenTurn | null;
 }
 
-export interface StepRow {
+/** A step; columns that do not apply to its kind are left out and become NULL. */
+export interface StepRow extends OfRun {
   seq: number;
   step: number;
   kind: 'model_turn' | 'tool_call' | 'approval';
-  call_id: string | null;
-  model: string | null;
-  tool: string | null;
-  arguments: string | null;
-  arguments_digest: string | null;
+  call_id?: string;
+  model?: string;
+  tool?: string;
+  arguments?: string | null;
+  arguments_digest?: string | null;
   content: string | null;
-  content_digest: string | null;
-  content_bytes: number | null;
-  reasoning: string | null;
+  content_digest?: string | null;
+  content_bytes?: number | null;
+  reasoning?: string | null;
   outcome: Outcome;
-  error_code: string | null;
+  error_code?: string | null;
   attempts: number;
   started_at: number;
   ended_at: number;
-  effect: string | null;
-  rule_id: string | null;
-  group_key: string | null;
-  decided_by: string | null;
-  finish: string | null;
-  input_tokens: number | null;
-  output_tokens: number | null;
-  cached_tokens: number | null;
-  estimated: boolean | null;
+  effect?: string | null;
+  rule_id?: string | null;
+  group_key?: string | null;
+  decided_by?: string | null;
+  finish?: string;
+  input_tokens?: number;
+  output_tokens?: number;
+  cached_tokens?: number;
+  estimated?: boolean;
   position: string;
 }
 
 export type Outcome = 'succeeded' | 'failed' | 'denied' | 'cancelled';
 
 /** An element of the trajectory and its place in it. */
-export interface PlacedEntry {
+export interface PlacedEntry extends OfRun {
   place: number;
   entry: Record<string, unknown>;
 }
@@ -134,9 +141,7 @@ export interface Driver {
 }
 
 /** A run as a batch works on it: its row, and what the batch adds. */
-export interface RunImage {
-  run_id: string;
-  org_id: string;
+export interface RunImage extends OfRun {
   /** Present exactly where this batch holds the run's birth. */
   birth: BirthColumns | null;
   /** The parent was born in this batch too, before this run. */

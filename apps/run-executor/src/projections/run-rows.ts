@@ -10,7 +10,9 @@ import { LOAD_RUNS, LOAD_TOMBSTONES } from './run-statements';
 type Counts = 'grant_tokens' | 'input_tokens' | 'output_tokens' | 'cached_tokens' | 'sequence';
 
 interface LoadedRun
-  extends Omit<MovingColumns, Counts | 'output' | 'output_digest' | 'error'>, Record<Counts, bigint> {
+  extends
+    Omit<MovingColumns, Counts | 'org_id' | 'output' | 'output_digest' | 'error'>,
+    Record<Counts, bigint> {
   run_id: string;
   deleted: boolean;
   org_id: string | null;
@@ -63,7 +65,7 @@ function imageOf(row: LoadedRun, org: string): RunImage {
     conversation_id: row.conversation_id,
     agent_id: row.agent_id,
     request_digest: null,
-    row: movingOf(row),
+    row: movingOf(row, org),
     progress:
       row.next_seq === null
         ? { ...FRESH_PROGRESS }
@@ -81,7 +83,9 @@ function imageOf(row: LoadedRun, org: string): RunImage {
 }
 
 /** Output and error are null until the event that ends the run, which this batch may hold. */
-const movingOf = (row: LoadedRun): MovingColumns => ({
+const movingOf = (row: LoadedRun, org: string): MovingColumns => ({
+  run_id: row.run_id,
+  org_id: org,
   mode: row.mode,
   bounds: row.bounds,
   grant_tokens: toSafeInteger(row.grant_tokens),

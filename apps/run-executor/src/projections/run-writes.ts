@@ -3,7 +3,7 @@ import { isUuid } from './commits';
 import { records } from './records';
 import type { RunBatch } from './run-batch';
 import { isEnded } from './run-image';
-import type { RunImage } from './run-image';
+import type { OfRun, RunImage } from './run-image';
 import * as sql from './run-statements';
 
 /** Runs a statement over records; nothing to do is no statement. */
@@ -23,9 +23,17 @@ export async function writeBatch(tx: Tx, batch: RunBatch): Promise<void> {
   await writeEnds(tx, known.filter(isEnded));
   await write(tx, sql.UPDATE_RUNS, known.filter((image) => !isEnded(image)).map(moved));
   await writeBirths(tx, batch, fresh);
-  await write(tx, sql.INSERT_STEPS, touched.flatMap(stepsOf));
+  await write(
+    tx,
+    sql.INSERT_STEPS,
+    touched.flatMap(({ steps }) => steps),
+  );
   const unfinished = touched.filter((image) => !isEnded(image));
-  await write(tx, sql.INSERT_ENTRIES, unfinished.flatMap(entriesOf));
+  await write(
+    tx,
+    sql.INSERT_ENTRIES,
+    unfinished.flatMap(({ entries }) => entries),
+  );
   await write(tx, sql.KEEP_PROGRESS, unfinished.map(progressOf));
   await writeOperations(tx, batch, touched);
 }
@@ -50,7 +58,7 @@ async function writeDeletions(tx: Tx, batch: RunBatch): Promise<void> {
 }
 
 async function writeEnds(tx: Tx, ended: readonly RunImage[]): Promise<void> {
-  await write(tx, sql.END_RUNS, ended.map(moved), records(ended.flatMap(entriesOf)));
+  await write(tx, sql.END_RUNS, ended.map(moved), records(ended.flatMap(({ entries }) => entries)));
 }
 
 async function writeBirths(tx: Tx, batch: RunBatch, fresh: readonly RunImage[]): Promise<void> {
@@ -95,9 +103,6 @@ async function writeOperations(tx: Tx, batch: RunBatch, touched: readonly RunIma
   if (undriven.length > 0) await tx.query(sql.CLEAR_DRIVERS, [undriven]);
 }
 
-const identity = ({ run_id, org_id }: RunImage): { run_id: string; org_id: string } => ({ run_id, org_id });
-const moved = (image: RunImage): object => ({ ...identity(image), ...image.row });
-const stepsOf = (image: RunImage): object[] => image.steps.map((step) => ({ ...identity(image), ...step }));
-const entriesOf = (image: RunImage): object[] =>
-  image.entries.map((entry) => ({ ...identity(image), ...entry }));
+const identity = ({ run_id, org_id }: RunImage): OfRun => ({ run_id, org_id });
+const moved = ({ row }: RunImage): object => row;
 const progressOf = (image: RunImage): object => ({ ...identity(image), ...image.progress });

@@ -1,10 +1,4 @@
-import type {
-  ModelTurnCompleted,
-  NewEvent,
-  RunQueued,
-  StoredText,
-  TokenUsage,
-} from '@runyard/contracts';
+import type { ModelTurnCompleted, NewEvent, RunQueued, StoredText, TokenUsage } from '@runyard/contracts';
 import { EPOCH, ORG, USER } from './run-log';
 import type { RunLog } from './run-log';
 import { callStarted, callSucceeded } from './sample-calls';

@@ -1,6 +1,6 @@
 import type { CallDecision, RunEvent, StoredText } from '@runyard/contracts';
 import { bytesOfText, digestOfText, shown } from './run-image';
-import type { OpenCall, OpenTurn, Outcome, RunImage } from './run-image';
+import type { OpenCall, OpenTurn, Outcome, RunImage, StepRow } from './run-image';
 import { addEntry, entryText, nextPlace } from './trajectory';
 
 export type CallEvent = Extract<RunEvent, { type: `ToolCall${string}` }>;
@@ -106,7 +106,7 @@ function settle(
     outcome: settled.outcome,
     content: entryText(image, settled.content),
   });
-  image.steps.push(callStep(turn, index, call, settled, time, position));
+  image.steps.push(callStep(image, turn, index, call, settled, time, position));
   call.status = 'settled';
   call.arguments = null;
   if (turn.calls.every(({ status }) => status === 'settled')) image.progress.turn = null;
@@ -130,26 +130,27 @@ const callEntry = (turn: OpenTurn, call: OpenCall): Record<string, unknown> => (
 });
 
 function callStep(
+  image: RunImage,
   turn: OpenTurn,
   index: number,
   call: OpenCall,
   settled: Settlement,
   time: number,
   position: string,
-): RunImage['steps'][number] {
+): StepRow {
   return {
+    run_id: image.run_id,
+    org_id: image.org_id,
     seq: turn.first_seq + index,
     step: turn.step,
     kind: 'tool_call',
     call_id: call.call_id,
-    model: null,
     tool: call.tool,
     arguments: shown(call.arguments),
     arguments_digest: digestOfText(call.arguments),
     content: shown(settled.content),
     content_digest: digestOfText(settled.content),
     content_bytes: bytesOfText(settled.content),
-    reasoning: null,
     outcome: settled.outcome,
     error_code: settled.error_code,
     attempts: call.attempts,
@@ -159,11 +160,6 @@ function callStep(
     rule_id: call.rule_id,
     group_key: call.group_key,
     decided_by: call.decided_by,
-    finish: null,
-    input_tokens: null,
-    output_tokens: null,
-    cached_tokens: null,
-    estimated: null,
     position,
   };
 }

@@ -1,0 +1,32 @@
+import { PEOPLE_EVENTS } from '@runyard/contracts';
+import type { PeopleEvent } from '@runyard/contracts';
+import { eventsOf } from '@runyard/persistence';
+import type { Projection } from '@runyard/persistence';
+import { isUuid } from './commits';
+import { records } from './records';
+
+const ERASE_USERS = `
+WITH r AS (SELECT * FROM json_to_recordset($1::json) AS r (org_id uuid, id uuid, erased_at float8)),
+gone AS (DELETE FROM users u USING r WHERE u.org_id = r.org_id AND u.user_id = r.id)
+INSERT INTO erased_references (org_id, kind, id, erased_at)
+SELECT org_id, 'user', id, to_timestamp(erased_at / 1000) FROM r ON CONFLICT DO NOTHING`;
+
+/**
+ * What the deletion of a person does to runs: they stay, with `user_id` cleared (domain, section 1). The tombstone keeps
+ * older runs from naming the person again, whichever of the two streams is read first.
+ */
+export const runPeopleProjection: Projection = {
+  name: 'run-people',
+  version: 1,
+  stream: 'PEOPLE',
+  apply: async (tx, commits) => {
+    const erased = commits.flatMap((commit) =>
+      eventsOf<PeopleEvent>(commit, PEOPLE_EVENTS).flatMap(({ event, org }) =>
+        event.type === 'UserDeleted' && isUuid(event.data.userId)
+          ? [{ org_id: org, id: event.data.userId, erased_at: event.time }]
+          : [],
+      ),
+    );
+    if (erased.length > 0) await tx.query(ERASE_USERS, [records(erased)]);
+  },
+};

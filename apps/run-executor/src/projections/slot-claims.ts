@@ -1,0 +1,42 @@
+import type { Tx } from '@runyard/persistence';
+
+export interface SlotRequest {
+  org: string;
+  runId: string;
+  digest: string;
+  /** `agent:<org>:<agent id>`; null where the run does not compete for its agent. */
+  agentSlot: string | null;
+  /** `conversation:<org>:<conversation id>`; null outside of conversations. */
+  conversationSlot: string | null;
+}
+
+export type SlotClaim =
+  /** All slots are this run's, also where an earlier delivery of the same request claimed them. */
+  | { outcome: 'claimed'; previousRunId: string | null }
+  /** The key was used before (P2.8). `digest` null: it was fenced before it became a run. */
+  | { outcome: 'known'; digest: string | null; ended: boolean }
+  /** Another run stands in the slot; whether it still needs it, its log says. Nothing was claimed. */
+  | { outcome: 'held'; slotKey: string; holder: string };
+
+interface ClaimRow {
+  outcome: SlotClaim['outcome'];
+  slot_key: string | null;
+  holder: string | null;
+  previous_run_id: string | null;
+  digest: string | null;
+  ended: boolean | null;
+}
+
+const CLAIM = 'SELECT * FROM claim_slot($1, $2, $3, $4, $5)';
+
+/** Claims all slots of a run or none. Saying it again for the same run changes nothing. */
+export async function claimSlots(
+  tx: Tx,
+  { org, runId, digest, agentSlot, conversationSlot }: SlotRequest,
+): Promise<SlotClaim> {
+  const [row] = await tx.query<ClaimRow>(CLAIM, [org, runId, digest, agentSlot, conversationSlot]);
+  if (row?.outcome === 'known') return { outcome: 'known', digest: row.digest, ended: row.ended ?? false };
+  if (row?.outcome === 'held')
+    return { outcome: 'held', slotKey: row.slot_key ?? '', holder: row.holder ?? '' };
+  return { outcome: 'claimed', previousRunId: row?.previous_run_id ?? null };
+}
