@@ -69,6 +69,20 @@ const stream = (body: string | Uint8Array, more: Partial<FakeAnswer> = {}): Fake
   ...more,
 });
 
+/** Cancels once the answer's bytes have brought a word to the reader. */
+const cancelAfter =
+  (word: string, cancel: AbortController): typeof globalThis.fetch =>
+  async (input, init) => {
+    const response = await fetch(input, init);
+    const watch = new TransformStream<Uint8Array, Uint8Array>({
+      transform: (bytes, out) => {
+        out.enqueue(bytes);
+        if (Buffer.from(bytes).includes(word)) setTimeout(() => cancel.abort(), 0);
+      },
+    });
+    return new Response(response.body?.pipeThrough(watch), response);
+  };
+
 describe.each(kinds)('%s', (kind, route, body) => {
   it('answers a turn, with usage as reported', async () => {
     await using provider = await startProvider(() => stream(body));
@@ -171,13 +185,13 @@ describe.each(kinds)('%s', (kind, route, body) => {
 
   it('a silent stream and a silent head end by time-out', async () => {
     const begun = body.slice(0, body.indexOf('\n\n') + 2);
-    const timeouts = { timeouts: { idleMs: 50, headMs: 50 } };
-    expect(failureOf(await ask(() => stream(begun, { hang: true }), route, {}, timeouts))).toMatchObject({
+    const silentBody = { timeouts: { idleMs: 50 } };
+    expect(failureOf(await ask(() => stream(begun, { hang: true }), route, {}, silentBody))).toMatchObject({
       code: 'interrupted',
       retryable: true,
     });
     const silent = adapter({
-      ...timeouts,
+      timeouts: { headMs: 50 },
       fetch: (_, init) =>
         new Promise((__, reject) =>
           init?.signal?.addEventListener('abort', () => reject(init.signal?.reason)),
@@ -193,11 +207,9 @@ describe.each(kinds)('%s', (kind, route, body) => {
   it('cancelling ends the call in flight and frees the connection', async () => {
     const cancel = new AbortController();
     const begun = body.slice(0, body.indexOf('\n\n', body.indexOf('Hi')) + 2);
-    await using provider = await startProvider(() => {
-      setTimeout(() => cancel.abort(), 30);
-      return stream(begun, { hang: true });
-    });
-    const failure = failureOf(await adapter().call(request(route(provider.url), { signal: cancel.signal })));
+    await using provider = await startProvider(() => stream(begun, { hang: true }));
+    const asked = request(route(provider.url), { signal: cancel.signal });
+    const failure = failureOf(await adapter({ fetch: cancelAfter('Hi', cancel) }).call(asked));
     expect(failure).toMatchObject({ code: 'cancelled', retryable: false, partialText: 'Hi' });
     expect(failure.usage).toMatchObject({ estimated: true });
     const before = await adapter().call(request(route(provider.url), { signal: AbortSignal.abort() }));
