@@ -47,6 +47,17 @@ export interface ExecutorConfig {
   drive: boolean;
 }
 
+/** What a launcher leaves out. */
+export const EXECUTOR_DEFAULTS: Omit<ExecutorConfig, 'service'> = {
+  places: 128,
+  intakeConcurrency: 64,
+  http: { allowedHosts: [], allowPrivate: false },
+  stdioCommands: [],
+  pauseTtlMs: 604_800_000,
+  projections: true,
+  drive: true,
+};
+
 /** Reads the environment. Throws ConfigError, which names variables and never values. */
 export function readExecutorConfig(env?: Env): ExecutorConfig {
   const v = readEnv(executorEnv, env);

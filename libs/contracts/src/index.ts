@@ -14,6 +14,7 @@ export * from './rpc';
 export * from './runs/conversation.events';
 export * from './runs/run.definition';
 export * from './runs/run.events';
+export * from './runs/run.queries';
 export * from './runs/run.requests';
 export * from './runs/run.states';
 export * from './subjects';

@@ -1,0 +1,52 @@
+import { randomUUID } from 'node:crypto';
+import { Inject, Injectable } from '@nestjs/common';
+import type { Caller } from '@runyard/contracts';
+import {
+  conversationReadSchema,
+  conversationRefSchema,
+  createConversationSchema,
+  listConversationsSchema,
+  parseWith,
+} from '@runyard/contracts';
+import { RpcMethod } from '@runyard/service';
+import type { RunQueries } from '../projections/run.queries';
+import { EXECUTOR, RUN_QUERIES } from '../tokens';
+import type { Executor } from './assembly.process';
+
+/** Conversations: dialogs whose turns are runs. */
+@Injectable()
+export class ConversationsController {
+  constructor(
+    @Inject(EXECUTOR) private readonly executor: Executor,
+    @Inject(RUN_QUERIES) private readonly queries: RunQueries,
+  ) {}
+
+  @RpcMethod('conversations.create')
+  async create({ org, actor, userId }: Caller, input: unknown) {
+    const { conversation_id = `conv_${randomUUID()}`, title } = parseWith(createConversationSchema, input);
+    const command = { type: 'CreateConversation', userId, title } as const;
+    const { position, time } = await this.executor.conversations.decide(org, conversation_id, actor, command);
+    return { conversation_id, title, user_id: userId, created_at: new Date(time).toISOString(), position };
+  }
+
+  @RpcMethod('conversations.list')
+  list(caller: Caller, input: unknown) {
+    return this.queries.conversations(caller, parseWith(listConversationsSchema, input));
+  }
+
+  @RpcMethod('conversations.get')
+  get(caller: Caller, input: unknown) {
+    return this.queries.conversation(caller, parseWith(conversationReadSchema, input));
+  }
+
+  /** Deletes its runs as well; one that has a run under way is refused. */
+  @RpcMethod('conversations.delete')
+  async delete(caller: Caller, input: unknown) {
+    const { conversation_id } = parseWith(conversationRefSchema, input);
+    await this.queries.conversation(caller, { conversation_id });
+    const running = await this.queries.list(caller, { conversation_id, status: 'running', limit: 1 });
+    const command = { type: 'DeleteConversation', busy: running.data.length > 0 } as const;
+    const { position } = await this.executor.conversations.decide(caller.org, conversation_id, caller.actor, command);
+    return { conversation_id, position };
+  }
+}

@@ -1,0 +1,150 @@
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import type { INestApplicationContext } from '@nestjs/common';
+import { connect } from '@nats-io/transport-node';
+import type { Caller } from '@runyard/contracts';
+import { NatsRpcClient, OpsServer, opsTargetOf, startService } from '@runyard/service';
+import type { ServiceConfig } from '@runyard/service';
+import { AgentRegistryModule } from '../../apps/agent-registry/src/agent-registry.module';
+import { AGENT_REGISTRY_MIGRATIONS } from '../../apps/agent-registry/src/migrations';
+import { GATEWAY_DEFAULTS } from '../../apps/gateway/src/config';
+import { startGateway } from '../../apps/gateway/src/http.module';
+import type { RunningGateway } from '../../apps/gateway/src/http.module';
+import { GATEWAY_MIGRATIONS } from '../../apps/gateway/src/migrations';
+import { EXECUTOR_DEFAULTS } from '../../apps/run-executor/src/config';
+import type { ExecutorConfig } from '../../apps/run-executor/src/config';
+import { RUN_MIGRATIONS } from '../../apps/run-executor/src/migrations';
+import { RunExecutorModule } from '../../apps/run-executor/src/run-executor.module';
+import { startStack } from './stack';
+import type { Stack } from './stack';
+
+/** Every service of the product and its schema's steps. */
+export const SERVICES = [
+  { service: 'agent-registry', migrations: AGENT_REGISTRY_MIGRATIONS },
+  { service: 'run-executor', migrations: RUN_MIGRATIONS },
+  { service: 'gateway', migrations: GATEWAY_MIGRATIONS },
+] as const;
+
+export interface PlatformOptions {
+  /** Where data, secrets and recordings lie. */
+  folder: string;
+  /** True: survives power loss. False: survives kill -9 of any process; for tests and benchmarks of that class. */
+  durable: boolean;
+  httpPort: number;
+  /** Port of /live, /ready and /metrics of all services; null: none. */
+  opsPort: number | null;
+  logLevel: ServiceConfig['logLevel'];
+  databaseUrl?: string;
+  natsUrl?: string;
+  /** Settings of the executor in this process; null: executors run elsewhere, with `executorEnv()`. */
+  executor: Partial<Omit<ExecutorConfig, 'service'>> | null;
+  /** Requests a key may make in a minute. */
+  ratePerMinute?: number;
+  log?: (line: string) => void;
+}
+
+/** An org with its first admin, as the registry created it. */
+export interface CreatedOrg {
+  org: { org_id: string };
+  user: { user_id: string };
+  key: { key: string };
+}
+
+/** The whole product in one process, on servers of its own or given ones. */
+export class Platform {
+  private constructor(
+    readonly stack: Stack,
+    readonly gateway: RunningGateway,
+    readonly folders: { recordings: string; secrets: string },
+    private readonly apps: readonly INestApplicationContext[],
+    private readonly ops: OpsServer | null,
+  ) {}
+
+  static async start(options: PlatformOptions): Promise<Platform> {
+    const stack = await startStack({ ...options, services: SERVICES });
+    const folders = { recordings: join(options.folder, 'recordings'), secrets: join(options.folder, 'secrets') };
+    for (const folder of Object.values(folders)) mkdirSync(folder, { recursive: true, mode: 0o700 });
+    const apps: INestApplicationContext[] = [];
+    try {
+      apps.push(await startService(AgentRegistryModule.forRoot({ service: configFor(stack, 'agent-registry', options) })));
+      if (options.executor) apps.push(await startService(RunExecutorModule.forRoot(executorConfig(stack, folders, options))));
+      const gateway = await startGateway(gatewayConfig(stack, options));
+      const targets = [...apps, gateway.app].map(opsTargetOf);
+      const at = options.opsPort === null ? null : { host: '127.0.0.1', port: options.opsPort };
+      return new Platform(stack, gateway, folders, apps, at && (await OpsServer.listen(at, targets)));
+    } catch (error) {
+      await Promise.all(apps.map((app) => app.close()));
+      await stack.stop();
+      throw error;
+    }
+  }
+
+  get apiUrl(): string {
+    return this.gateway.url;
+  }
+
+  get opsPort(): number | undefined {
+    return this.ops?.port;
+  }
+
+  /** Creates an org, its first admin and a key for that admin; the key is shown this once. */
+  async createOrg(input: { org_id?: string; name: string; time_zone: string; admin: object; key_label: string }): Promise<CreatedOrg> {
+    const connection = await connect({ servers: this.stack.natsUrl });
+    const installation: Caller = { org: NO_ORG, actor: 'system:installation', userId: null, roles: [] };
+    try {
+      return await new NatsRpcClient(connection).call<CreatedOrg>('agent-registry', 'orgs.create', installation, input);
+    } finally {
+      await connection.close();
+    }
+  }
+
+  /** Environment of an executor process that joins this platform. */
+  executorEnv(): Record<string, string> {
+    return {
+      NATS_URL: this.stack.natsUrl,
+      DATABASE_URL: this.stack.urlOf('run-executor'),
+      DATABASE_ACROSS_URL: this.stack.acrossUrlOf('run-executor'),
+      RUNYARD_RECORDINGS_DIR: this.folders.recordings,
+      RUNYARD_SECRETS_DIR: this.folders.secrets,
+      RUNYARD_OPS_PORT: '0',
+      RUNYARD_LOG_LEVEL: 'warn',
+    };
+  }
+
+  /** The door first, so that nobody is let in while the rest stops; servers last. */
+  async stop(): Promise<void> {
+    await this.ops?.close();
+    await this.gateway.close();
+    for (const app of this.apps.toReversed()) await app.close();
+    await this.stack.stop();
+  }
+}
+
+/** Calls of the installation itself belong to no org. */
+const NO_ORG = '00000000-0000-0000-0000-000000000000';
+
+function configFor(stack: Stack, service: string, options: PlatformOptions): ServiceConfig {
+  return {
+    nats: { servers: [stack.natsUrl] },
+    database: { url: stack.urlOf(service), acrossUrl: stack.acrossUrlOf(service), poolSize: 10 },
+    ops: null,
+    logLevel: options.logLevel,
+    rpcConcurrency: 64,
+    shutdownMs: 20_000,
+  };
+}
+
+const executorConfig = (stack: Stack, folders: Platform['folders'], options: PlatformOptions): ExecutorConfig => ({
+  ...EXECUTOR_DEFAULTS,
+  service: configFor(stack, 'run-executor', options),
+  recordingsDir: folders.recordings,
+  secretsDir: folders.secrets,
+  ...options.executor,
+});
+
+const gatewayConfig = (stack: Stack, options: PlatformOptions) => ({
+  ...GATEWAY_DEFAULTS,
+  service: configFor(stack, 'gateway', options),
+  http: { ...GATEWAY_DEFAULTS.http, port: options.httpPort },
+  rate: { quota: options.ratePerMinute ?? GATEWAY_DEFAULTS.rate.quota, windowSeconds: 60 },
+});
