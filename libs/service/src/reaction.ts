@@ -1,6 +1,6 @@
 import { deadSubject } from '@runyard/contracts';
 import type { LogStream } from '@runyard/contracts';
-import { LogUnavailable, decodeCommit } from '@runyard/event-log';
+import { LogUnavailable, UnknownEvent, decodeCommit } from '@runyard/event-log';
 import type { Commit, RawCommit, WorkQueues } from '@runyard/event-log';
 import { isPassing } from '@runyard/persistence';
 import type { ProjectedCommit, Projection, Tx } from '@runyard/persistence';
@@ -46,7 +46,7 @@ export function reactionProjection(reaction: Reaction, queues: WorkQueues, logge
         return await reaction.react(decodeCommit(raw as RawCommit), tx);
       } catch (error) {
         // The log or the database is away, or a statement failed and took the transaction with it: all is done again.
-        if (error instanceof LogUnavailable || isPassing(error) || isSqlError(error)) throw error;
+        if (isWorthRepeating(error)) throw error;
         if (attempt === ATTEMPTS) return bury(raw, error);
       }
     }
@@ -90,6 +90,29 @@ function deadHeaders(
   return Object.fromEntries(
     Object.entries(facts).map(([header, value]) => [`Runyard-Dead-${header}`, value]),
   );
+}
+
+/** An aggregate with an event that only a newer version knows says `unavailable` too, but would hold up all others until then. */
+export function isWorthRepeating(error: unknown): boolean {
+  if (error instanceof UnknownEvent) return false;
+  return error instanceof LogUnavailable || isPassing(error) || isSqlError(error);
+}
+
+/**
+ * Does a reaction's work on each of several aggregates: one that cannot be decided about does not keep the others from
+ * theirs. Throws its error at the end.
+ */
+export async function onEach<T>(targets: readonly T[], work: (target: T) => Promise<unknown>): Promise<void> {
+  const failures: unknown[] = [];
+  for (const target of targets) {
+    try {
+      await work(target);
+    } catch (error) {
+      if (isWorthRepeating(error)) throw error;
+      failures.push(error);
+    }
+  }
+  if (failures.length) throw failures[0];
 }
 
 const isSqlError = (error: unknown): boolean => error instanceof Error && 'severity' in error;

@@ -3,6 +3,7 @@ import type { AgentEvent, CatalogueEvent, DomainEvent } from '@runyard/contracts
 import { decodeEvents } from '@runyard/event-log';
 import type { Commit } from '@runyard/event-log';
 import type { Tx } from '@runyard/persistence';
+import { onEach } from '@runyard/service';
 import type { Reaction } from '@runyard/service';
 import type { AgentReaction } from '../domain/agent-commands';
 import { agentsWithModel, agentsWithTool } from '../projections/agent.queries';
@@ -54,13 +55,13 @@ async function leave(registry: RegistryLog, tx: Tx, at: Leaving, event: Catalogu
   if (event.type === 'ModelRemoved') {
     const { modelId } = event.data;
     const row = await incarnationAt(registry, org, 'models', at, modelId);
-    for (const id of await agentsWithModel(tx, org, modelId))
-      await apply(registry, org, id, { type: 'ClearModel', modelId, row }, cause);
+    const agents = await agentsWithModel(tx, org, modelId);
+    await onEach(agents, (id) => apply(registry, org, id, { type: 'ClearModel', modelId, row }, cause));
   } else {
     const { name: tool } = event.data;
     const row = await incarnationAt(registry, org, 'tools', at, tool);
-    for (const id of await agentsWithTool(tx, org, tool))
-      await apply(registry, org, id, { type: 'UnlinkTool', tool, row }, cause);
+    const agents = await agentsWithTool(tx, org, tool);
+    await onEach(agents, (id) => apply(registry, org, id, { type: 'UnlinkTool', tool, row }, cause));
   }
 }
 

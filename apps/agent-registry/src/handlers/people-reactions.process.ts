@@ -1,6 +1,7 @@
 import { AGENT_EVENTS, PEOPLE_EVENTS, parseSubject } from '@runyard/contracts';
 import type { AgentEvent, PeopleEvent } from '@runyard/contracts';
 import { decodeEvents } from '@runyard/event-log';
+import { onEach } from '@runyard/service';
 import type { Reaction } from '@runyard/service';
 import type { Tx } from '@runyard/persistence';
 import type { AgentReaction } from '../domain/agent-commands';
@@ -49,8 +50,8 @@ async function forAll(
   command: AgentReaction,
 ): Promise<void> {
   await catalogueAsFarAs(tx, await registry.endOfAgents());
-  for (const id of await agentsEverOwnedBy(tx, at.org, at.ownerId))
-    await registry.react(registry.agent(at.org, id), command, at.cause);
+  const agents = await agentsEverOwnedBy(tx, at.org, at.ownerId);
+  await onEach(agents, (id) => registry.react(registry.agent(at.org, id), command, at.cause));
 }
 
 /**
