@@ -31,7 +31,10 @@ async function inspect(file) {
     const version = /v(\d+\.\d+\.\d+)/.exec(stdout)?.[1];
     if (!version) return { reason: `does not tell its version (${stdout.trim().slice(0, 80)})` };
     if (isOlder(version, MINIMUM_NATS_VERSION))
-      return { version, reason: `is ${version}; ${MINIMUM_NATS_VERSION} or newer is needed, older ones ignore stream options silently` };
+      return {
+        version,
+        reason: `is ${version}; ${MINIMUM_NATS_VERSION} or newer is needed, older ones ignore stream options silently`,
+      };
     return { version };
   } catch (error) {
     return { reason: `cannot be run: ${error.message}` };
@@ -50,14 +53,21 @@ export function isOlder(version, than) {
  * @param {{ log?: (line: string) => void, env?: Record<string, string | undefined>, cacheDir?: string }} [options]
  * @returns {Promise<string>}
  */
-export async function findNatsServer({ log = () => {}, env = process.env, cacheDir = join(homedir(), '.cache', 'nats-server') } = {}) {
+export async function findNatsServer({
+  log = () => {},
+  env = process.env,
+  cacheDir = join(homedir(), '.cache', 'nats-server'),
+} = {}) {
   if (env.NATS_BIN) {
     const { reason } = await inspect(env.NATS_BIN);
     if (reason) throw new Error(`NATS_BIN names a nats-server that ${reason}`);
     return env.NATS_BIN;
   }
   const cached = join(cacheDir, 'nats-server');
-  const onPath = (env.PATH ?? '').split(delimiter).filter(Boolean).map((dir) => join(dir, 'nats-server'));
+  const onPath = (env.PATH ?? '')
+    .split(delimiter)
+    .filter(Boolean)
+    .map((dir) => join(dir, 'nats-server'));
   const refused = [];
   for (const file of [...onPath, cached]) {
     const { version, reason } = await inspect(file);

@@ -1,7 +1,18 @@
 /** Two ways to a nats-server without installing anything into the system. */
 import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { chmodSync, copyFileSync, existsSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  readdirSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
@@ -41,7 +52,10 @@ async function mirrorInUse() {
 /** How this machine reaches its mirror (proxy, retries), so that the private configuration goes the same way. */
 async function acquireSettings() {
   const { stdout } = await run('apt-config', ['dump']);
-  return stdout.split('\n').filter((line) => /^Acquire::(https?|Retries|ForceIPv4|ForceIPv6)\b/i.test(line)).join('\n');
+  return stdout
+    .split('\n')
+    .filter((line) => /^Acquire::(https?|Retries|ForceIPv4|ForceIPv6)\b/i.test(line))
+    .join('\n');
 }
 
 function aptConfiguration(dir, arch, acquire) {
@@ -58,16 +72,30 @@ ${acquire}
 export async function downloadPackage(target, log) {
   const codename = /^VERSION_CODENAME=(\w+)/m.exec(readFileSync('/etc/os-release', 'utf8'))?.[1];
   const suite = SUITES[codename];
-  if (!suite || !existsSync(KEYRING)) throw new Error('this distribution offers no package that is known to be new enough');
+  if (!suite || !existsSync(KEYRING))
+    throw new Error('this distribution offers no package that is known to be new enough');
   log(`Fetching the nats-server package of ${suite}`);
   await inTemporaryFolder(async (dir) => {
     const arch = (await run('dpkg', ['--print-architecture'])).stdout.trim();
-    for (const sub of ['lists/partial', 'cache/archives/partial', 'etc/apt.conf.d', 'etc/preferences.d', 'state'])
+    for (const sub of [
+      'lists/partial',
+      'cache/archives/partial',
+      'etc/apt.conf.d',
+      'etc/preferences.d',
+      'state',
+    ])
       mkdirSync(join(dir, sub), { recursive: true });
-    writeFileSync(join(dir, 'etc/sources.list'), `deb [arch=${arch} signed-by=${KEYRING}] ${await mirrorInUse()} ${suite} main\n`);
+    writeFileSync(
+      join(dir, 'etc/sources.list'),
+      `deb [arch=${arch} signed-by=${KEYRING}] ${await mirrorInUse()} ${suite} main\n`,
+    );
     writeFileSync(join(dir, 'state/status'), '');
     writeFileSync(join(dir, 'apt.conf'), aptConfiguration(dir, arch, await acquireSettings()));
-    const options = { cwd: dir, env: { ...process.env, APT_CONFIG: join(dir, 'apt.conf') }, timeout: 180_000 };
+    const options = {
+      cwd: dir,
+      env: { ...process.env, APT_CONFIG: join(dir, 'apt.conf') },
+      timeout: 180_000,
+    };
     await run('apt-get', ['-qq', 'update'], options);
     await run('apt-get', ['-qq', 'download', 'nats-server'], options);
     const archive = readdirSync(dir).find((file) => file.endsWith('.deb'));
@@ -86,13 +114,19 @@ async function get(url) {
 /** Fetches the official release and checks it against the release's own list of digests. */
 export async function downloadRelease(target, log) {
   const cpu = { x64: 'amd64', arm64: 'arm64' }[process.arch];
-  if (!cpu || !['linux', 'darwin'].includes(process.platform)) throw new Error(`no official release for ${process.platform} ${process.arch}`);
+  if (!cpu || !['linux', 'darwin'].includes(process.platform))
+    throw new Error(`no official release for ${process.platform} ${process.arch}`);
   const name = `nats-server-v${RELEASE}-${process.platform}-${cpu}`;
   const base = `https://github.com/nats-io/nats-server/releases/download/v${RELEASE}`;
   log(`Fetching the official nats-server ${RELEASE}`);
   const [archive, digests] = await Promise.all([get(`${base}/${name}.tar.gz`), get(`${base}/SHA256SUMS`)]);
   const digest = createHash('sha256').update(archive).digest('hex');
-  if (!digests.toString().split('\n').some((line) => line.startsWith(digest) && line.endsWith(`${name}.tar.gz`)))
+  if (
+    !digests
+      .toString()
+      .split('\n')
+      .some((line) => line.startsWith(digest) && line.endsWith(`${name}.tar.gz`))
+  )
     throw new Error('the official release does not match its digest');
   await inTemporaryFolder(async (dir) => {
     writeFileSync(join(dir, 'release.tar.gz'), archive);

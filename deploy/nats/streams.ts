@@ -44,7 +44,12 @@ const log = (name: string, contexts: string[], settings: StreamSettings): Stream
 });
 
 /** A work queue: a message is there until a worker has acknowledged it. Leaves room for the headers of a dead letter. */
-const queue = (name: string, subject: string, description: string, settings: StreamSettings): StreamDefinition => ({
+const queue = (
+  name: string,
+  subject: string,
+  description: string,
+  settings: StreamSettings,
+): StreamDefinition => ({
   ...base(settings.replicas ?? 1),
   name,
   description,

@@ -4,7 +4,14 @@ import type { FaultyProxy, TestNats } from '@runyard/testing';
 import { eventually, faultyProxy, startNats } from '@runyard/testing';
 import { streamDefinitions } from '../../../deploy/nats/streams';
 import type { EventLogConnection, NewCommit } from './index';
-import { CommitTooLarge, LogUnavailable, NOTHING_YET, VersionConflict, applyStreams, connectEventLog } from './index';
+import {
+  CommitTooLarge,
+  LogUnavailable,
+  NOTHING_YET,
+  VersionConflict,
+  applyStreams,
+  connectEventLog,
+} from './index';
 
 jest.setTimeout(60_000);
 
@@ -41,7 +48,11 @@ describe('append', () => {
   it('stores a commit as one CloudEvents batch', async () => {
     const appended = await a.log.append(first('r1', { events: [...one({ n: 1 }), ...one({ n: 2 })] }));
     const [commit] = await a.log.read(subjectOf('runs', 'acme', 'r1'));
-    expect(commit).toMatchObject({ stream: 'RUNS', sequence: appended.sequence, commitId: appended.commitId });
+    expect(commit).toMatchObject({
+      stream: 'RUNS',
+      sequence: appended.sequence,
+      commitId: appended.commitId,
+    });
     expect(commit?.events.map((event) => event.data)).toEqual([{ n: 1 }, { n: 2 }]);
     expect(commit?.events[1]).toMatchObject({
       specversion: '1.0',
@@ -67,7 +78,9 @@ describe('append', () => {
       const commit = first('race', { expected, events: one({ round }) });
       const results = await Promise.allSettled([a, b].map(({ log }) => log.append(commit)));
       const won = results.flatMap((result) => (result.status === 'fulfilled' ? [result.value] : []));
-      const lost = results.flatMap((result) => (result.status === 'rejected' ? [result.reason as unknown] : []));
+      const lost = results.flatMap((result) =>
+        result.status === 'rejected' ? [result.reason as unknown] : [],
+      );
       expect(won).toHaveLength(1);
       expect(lost[0]).toBeInstanceOf(VersionConflict);
       expect(lost[0]).toMatchObject({ expected, actual: won[0]?.sequence });
@@ -81,8 +94,12 @@ describe('append', () => {
   });
 
   it('refuses an oversize commit before it is sent, and takes one at the limit', async () => {
-    await expect(a.log.append(first('big', { events: one('x'.repeat(MAX_COMMIT_BYTES)) }))).rejects.toThrow(CommitTooLarge);
-    await expect(a.log.append(first('fits', { events: one('x'.repeat(MAX_COMMIT_BYTES - 500)) }))).resolves.toBeDefined();
+    await expect(a.log.append(first('big', { events: one('x'.repeat(MAX_COMMIT_BYTES)) }))).rejects.toThrow(
+      CommitTooLarge,
+    );
+    await expect(
+      a.log.append(first('fits', { events: one('x'.repeat(MAX_COMMIT_BYTES - 500)) })),
+    ).resolves.toBeDefined();
   });
 
   it('refuses what is no aggregate’s subject, and an empty commit', async () => {
@@ -99,7 +116,10 @@ describe('append', () => {
 
 describe('lost acknowledgements (P1.2)', () => {
   /** Lets a commit be stored while its acknowledgement is lost; `after` runs before the writer learns of it. */
-  async function loseAck(commit: NewCommit, after: (stored: number) => Promise<void> = async () => undefined) {
+  async function loseAck(
+    commit: NewCommit,
+    after: (stored: number) => Promise<void> = async () => undefined,
+  ) {
     proxy.lose('toClient');
     const appending = unlucky.log.append(commit);
     appending.catch(() => undefined);
@@ -174,7 +194,8 @@ describe('lost acknowledgements (P1.2)', () => {
     const subject = subjectOf('runs', 'acme', 'killed');
     const appending = (async () => {
       let expected: number = NOTHING_YET;
-      for (let n = 0; n < 600; n++) expected = (await a.log.append({ subject, expected, events: one({ n }), meta })).sequence;
+      for (let n = 0; n < 600; n++)
+        expected = (await a.log.append({ subject, expected, events: one({ n }), meta })).sequence;
     })();
     for (let i = 0; i < 3; i++) {
       const before = await b.log.lastSequence(subject);
@@ -193,7 +214,12 @@ describe('read', () => {
     const subject = subjectOf('runs', 'acme', 'long');
     const sequences: number[] = [];
     for (let n = 0; n < 700; n++) {
-      const appended = await a.log.append({ subject, expected: sequences.at(-1) ?? NOTHING_YET, events: one({ n }), meta });
+      const appended = await a.log.append({
+        subject,
+        expected: sequences.at(-1) ?? NOTHING_YET,
+        events: one({ n }),
+        meta,
+      });
       sequences.push(appended.sequence);
       if (n % 7 === 0) await a.log.append(first(`other-${n}`));
     }

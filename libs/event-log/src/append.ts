@@ -60,7 +60,10 @@ export class Appender {
         const passing = isPassing(error) || error instanceof LogUnavailable;
         if (!passing && !(error instanceof NoAnswer)) throw error;
         if (!passing || performance.now() >= until)
-          throw new LogUnavailable(`${sending.commit.subject}: ${(error as Error).message}`, sending.commitId);
+          throw new LogUnavailable(
+            `${sending.commit.subject}: ${(error as Error).message}`,
+            sending.commitId,
+          );
         if (!(error instanceof NoAnswer) || error.why === 'no_responders') await wait(pauseMs(attempt));
       }
     }
@@ -68,7 +71,12 @@ export class Appender {
 
   private async attempt(sending: Sending, again: boolean): Promise<Appended> {
     const { commit, commitId, time } = sending;
-    const answer = await this.exchange.request(commit.subject, sending.body, this.patience.tryMs, this.headers(sending));
+    const answer = await this.exchange.request(
+      commit.subject,
+      sending.body,
+      this.patience.tryMs,
+      this.headers(sending),
+    );
     let ack: PubAck;
     try {
       ack = parseAnswer<PubAck>(answer);

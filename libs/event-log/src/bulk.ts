@@ -17,13 +17,23 @@ const END_OF_BATCH = 204;
  * What lies on a subject from a sequence on, quickly and perhaps not quite up to date; a part where something goes wrong.
  * The caller goes on from the last commit with reads from the leader, so that nothing is missed.
  */
-export function readBulk(parts: TailParts, stream: LogStream, subject: string, from: number): Promise<RawCommit[]> {
+export function readBulk(
+  parts: TailParts,
+  stream: LogStream,
+  subject: string,
+  from: number,
+): Promise<RawCommit[]> {
   return atLeast(parts.connection.info?.version ?? '', BATCH_SINCE)
     ? readDirect(parts.connection, stream, subject, from)
     : readThroughConsumer(parts, stream, subject, from);
 }
 
-async function readThroughConsumer(parts: TailParts, stream: LogStream, subject: string, from: number): Promise<RawCommit[]> {
+async function readThroughConsumer(
+  parts: TailParts,
+  stream: LogStream,
+  subject: string,
+  from: number,
+): Promise<RawCommit[]> {
   const reading = await Reading.start(parts, stream, from, subject);
   const limit = setTimeout(() => reading.end('too slow'), LIMIT_MS);
   const commits: RawCommit[] = [];
@@ -40,7 +50,12 @@ async function readThroughConsumer(parts: TailParts, stream: LogStream, subject:
   }
 }
 
-function readDirect(connection: NatsConnection, stream: LogStream, subject: string, from: number): Promise<RawCommit[]> {
+function readDirect(
+  connection: NatsConnection,
+  stream: LogStream,
+  subject: string,
+  from: number,
+): Promise<RawCommit[]> {
   return new Promise((resolve) => {
     const commits: RawCommit[] = [];
     const done = () => {

@@ -1,4 +1,4 @@
-import type { Actor, CloudEvent, DomainEvent } from '@runyard/contracts';
+import type { CloudEvent, DomainEvent } from '@runyard/contracts';
 import { currentVersion, eventType, upcast } from '@runyard/contracts';
 import type { Commit, NewCommit, RawCommit } from './types';
 import { BrokenCommit } from './types';
@@ -9,7 +9,13 @@ export type KnownEvents = Readonly<Record<string, true>> | ((name: string) => bo
 export const MESSAGE_ID = 'Nats-Msg-Id';
 
 /** Body of a commit: a CloudEvents JSON batch. Every event carries the same `time` (epoch ms). */
-export function encodeCommit(commit: NewCommit, commitId: string, org: string, aggregate: string, time: number): Buffer {
+export function encodeCommit(
+  commit: NewCommit,
+  commitId: string,
+  org: string,
+  aggregate: string,
+  time: number,
+): Buffer {
   const at = new Date(time).toISOString();
   const events = commit.events.map((event, index): CloudEvent<unknown> => {
     const meta = event.meta ? { ...commit.meta, ...event.meta } : commit.meta;
@@ -58,20 +64,31 @@ function isEvent(value: unknown): value is CloudEvent<unknown> {
   return typeof type === 'string' && typeof time === 'string';
 }
 
-const asPredicate = (known: KnownEvents) => (typeof known === 'function' ? known : (name: string) => Object.hasOwn(known, name));
+const asPredicate = (known: KnownEvents) =>
+  typeof known === 'function' ? known : (name: string) => Object.hasOwn(known, name);
+
+export interface DecodedEvents {
+  /** The known ones, upcast to the newest shape. */
+  events: DomainEvent[];
+  unknown: boolean;
+  /** Type of the first unknown one. */
+  unknownType?: string;
+}
 
 /**
- * Events of a commit as deciders and projections see them: upcast to the newest shape. Unknown ones are left out and
- * reported by `unknown`: projections go on, deciders refuse the aggregate (P8.9).
+ * Events of a commit as deciders and projections see them. Unknown ones are left out and reported: projections go on,
+ * deciders refuse the aggregate (P8.9).
  */
-export function decodeEvents(commit: Commit, known: KnownEvents): { events: DomainEvent[]; unknown: boolean } {
+export function decodeEvents(commit: Commit, known: KnownEvents): DecodedEvents {
   const isKnown = asPredicate(known);
-  const events: DomainEvent[] = [];
-  let unknown = false;
+  const decoded: DecodedEvents = { events: [], unknown: false };
   for (const event of commit.events) {
-    const lifted = upcast(event, isKnown);
-    if (!lifted.known) unknown = true;
-    else events.push({ type: lifted.name, data: lifted.data, time: Date.parse(event.time), actor: event.actor as Actor });
+    const { name, data, known: readable } = upcast(event, isKnown);
+    if (readable) decoded.events.push({ type: name, data, time: Date.parse(event.time), actor: event.actor });
+    else {
+      decoded.unknown = true;
+      decoded.unknownType ??= event.type;
+    }
   }
-  return { events, unknown };
+  return decoded;
 }

@@ -78,7 +78,11 @@ function connectionOptions({ servers, name, user, pass, token, tls }: ConnectOpt
 type Reconnects = Pick<TailParts, 'onReconnect'>;
 
 /** One reader of the connection's status for all parts: what was under way fails at once, then everybody starts again. */
-function watchConnection(connection: NatsConnection, exchange: Exchange, notice: (notice: Notice) => void): Reconnects {
+function watchConnection(
+  connection: NatsConnection,
+  exchange: Exchange,
+  notice: (notice: Notice) => void,
+): Reconnects {
   const listeners = new Set<() => void>();
   void (async () => {
     for await (const status of connection.status()) {
@@ -104,7 +108,9 @@ function assemble(connection: NatsConnection, options: ConnectOptions): EventLog
   const notice = options.onNotice ?? (() => undefined);
   const exchange = new Exchange(connection);
   const reconnects = watchConnection(connection, exchange, notice);
-  const history = new History(exchange, patience, (stream, subject, from) => readBulk(parts, stream, subject, from));
+  const history = new History(exchange, patience, (stream, subject, from) =>
+    readBulk(parts, stream, subject, from),
+  );
   const parts: TailParts = { connection, exchange, history, notice, ...reconnects };
   const workers = new Set<QueueWorker>();
   return {
@@ -145,7 +151,9 @@ function onAppend(parts: TailParts, pattern: string, wake: (subject: string) => 
   if (!PATTERN.test(pattern)) throw new TypeError(`"${pattern}" is not a pattern of the log's subjects`);
   const exact = !pattern.includes('*') && !pattern.endsWith('>');
   if (exact) streamOf(pattern);
-  const subscription = parts.connection.subscribe(pattern, { callback: (error, message) => void (error ?? wake(message.subject)) });
+  const subscription = parts.connection.subscribe(pattern, {
+    callback: (error, message) => void (error ?? wake(message.subject)),
+  });
   const release = exact ? parts.onReconnect(() => wake(pattern)) : () => undefined;
   return () => {
     release();
@@ -153,7 +161,11 @@ function onAppend(parts: TailParts, pattern: string, wake: (subject: string) => 
   };
 }
 
-function workQueues(parts: TailParts & { now(): number }, workers: Set<QueueWorker>, patience: Patience): WorkQueues {
+function workQueues(
+  parts: TailParts & { now(): number },
+  workers: Set<QueueWorker>,
+  patience: Patience,
+): WorkQueues {
   return {
     async publish(subject, body, headers = {}) {
       const bytes = Buffer.from(JSON.stringify(body));
@@ -163,7 +175,10 @@ function workQueues(parts: TailParts & { now(): number }, workers: Set<QueueWork
     async consume(options) {
       const worker = await QueueWorker.start(parts, options);
       workers.add(worker);
-      return { lastSeenMs: () => worker.lastSeenMs(), stop: () => worker.stop().finally(() => workers.delete(worker)) };
+      return {
+        lastSeenMs: () => worker.lastSeenMs(),
+        stop: () => worker.stop().finally(() => workers.delete(worker)),
+      };
     },
   };
 }

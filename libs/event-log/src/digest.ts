@@ -5,7 +5,8 @@ import { createHash } from 'node:crypto';
  * UTF-16 code units, numbers as ECMAScript writes them). `undefined` members are left out. Throws on what JSON cannot say.
  */
 export function canonicalJson(value: unknown): string {
-  if (Array.isArray(value)) return `[${value.map((item) => canonicalJson(item === undefined ? null : item)).join(',')}]`;
+  if (Array.isArray(value))
+    return `[${value.map((item) => canonicalJson(item === undefined ? null : item)).join(',')}]`;
   if (typeof value === 'object' && value !== null) return canonicalObject(value as Record<string, unknown>);
   if (typeof value === 'number' && !Number.isFinite(value)) throw new TypeError(`${value} has no JSON form`);
   const text = JSON.stringify(value);
@@ -22,7 +23,8 @@ function canonicalObject(object: Record<string, unknown>): string {
 }
 
 /** SHA-256 over the canonical JSON of a value, in hex. */
-export const digestOf = (value: unknown): string => createHash('sha256').update(canonicalJson(value)).digest('hex');
+export const digestOf = (value: unknown): string =>
+  createHash('sha256').update(canonicalJson(value)).digest('hex');
 
 const CROCKFORD = '0123456789abcdefghjkmnpqrstvwxyz';
 const RUN_ID_LENGTH = 26;

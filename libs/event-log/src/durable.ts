@@ -10,17 +10,23 @@ const OVERLAPS = [10099, 10100];
 const nanos = (ms: number) => ms * 1_000_000;
 
 /** Pause after the n-th failed attempt: 0.25 s, 0.75 s, 2.25 s … 2 min; twelve attempts span eleven minutes (case C77). */
-export const delayAfter = (attempt: number): number => Math.min(LONGEST_DELAY_MS, FIRST_DELAY_MS * 3 ** (attempt - 1));
+export const delayAfter = (attempt: number): number =>
+  Math.min(LONGEST_DELAY_MS, FIRST_DELAY_MS * 3 ** (attempt - 1));
 
 /** Another durable consumer already takes messages of this queue: each would see only a part of them (case C78). */
 export class OverlappingConsumer extends Error {
   constructor(queue: string, durable: string, reason: string) {
-    super(`${durable} cannot consume ${queue}: ${reason}. A work queue has one durable consumer, shared by its workers`);
+    super(
+      `${durable} cannot consume ${queue}: ${reason}. A work queue has one durable consumer, shared by its workers`,
+    );
   }
 }
 
 /** Creates the durable consumer, or brings it to this configuration; the same for every worker of the queue. */
-export async function ensureConsumer(exchange: Exchange, options: { queue: string; durable: string; ackWaitMs: number }): Promise<void> {
+export async function ensureConsumer(
+  exchange: Exchange,
+  options: { queue: string; durable: string; ackWaitMs: number },
+): Promise<void> {
   const { queue, durable, ackWaitMs } = options;
   const config = {
     durable_name: durable,

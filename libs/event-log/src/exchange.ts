@@ -33,7 +33,9 @@ export class Exchange {
   private readonly subscription: Subscription;
 
   constructor(private readonly connection: NatsConnection) {
-    this.subscription = connection.subscribe(`${this.prefix}*`, { callback: (error, message) => void (error ?? this.settle(message)) });
+    this.subscription = connection.subscribe(`${this.prefix}*`, {
+      callback: (error, message) => void (error ?? this.settle(message)),
+    });
   }
 
   request(subject: string, payload: Uint8Array | string, timeoutMs: number, headers?: MsgHdrs): Promise<Msg> {
@@ -69,7 +71,8 @@ export class Exchange {
     const one = this.pending.get(token);
     if (!one) return;
     this.pending.delete(token);
-    if (message.data.length === 0 && message.headers?.code === 503) one.reject(new NoAnswer(one.subject, 'no_responders'));
+    if (message.data.length === 0 && message.headers?.code === 503)
+      one.reject(new NoAnswer(one.subject, 'no_responders'));
     else one.resolve(message);
   }
 

@@ -76,7 +76,10 @@ export class History {
 
   private async get(stream: LogStream, query: string): Promise<RawCommit | undefined> {
     try {
-      return rawCommit(stream, await ask<StoredMessage>(this.exchange, `STREAM.MSG.GET.${stream}`, query, this.patience));
+      return rawCommit(
+        stream,
+        await ask<StoredMessage>(this.exchange, `STREAM.MSG.GET.${stream}`, query, this.patience),
+      );
     } catch (error) {
       if (error instanceof ApiError && error.code === CODES.noMessageFound) return undefined;
       throw error;

@@ -1,11 +1,12 @@
-export { decodeCommit, decodeEvents, type KnownEvents } from './commit';
+export { decodeCommit, decodeEvents, type DecodedEvents, type KnownEvents } from './commit';
 export { connectEventLog, type ConnectOptions, type EventLogConnection } from './connect';
-export { deadLetters, type DeadLetter, type DeadLetters } from './dead-letters';
+export type { DeadLetter } from './dead-letter';
+export { deadLetters, type DeadLetters } from './dead-letters';
 export type { Decided, Decider } from './decider';
 export { canonicalJson, digestOf, runIdOf } from './digest';
 export { OverlappingConsumer, delayAfter } from './durable';
-export { UnknownEvent, fold, foldCache, handle, handleTogether, load } from './handle';
-export type { Aggregate, DecidedBy, FoldCache, Folded, Handled } from './handle';
+export { fold, foldCache, load, type Aggregate, type FoldCache, type Folded } from './fold';
+export { UnknownEvent, handle, handleTogether, type DecidedBy, type Handled } from './handle';
 export { Mailbox, type Settled } from './mailbox';
 export { comparePositions, formatPosition, parsePosition, type Position } from './position';
 export * from './queue';

@@ -40,23 +40,29 @@ export class Mailbox<Item, Result> {
   }
 
   private async drain(key: string): Promise<void> {
-    for (;;) {
-      const batch = this.waiting.get(key)?.splice(0, this.mostTogether) ?? [];
-      if (batch.length === 0) return void this.waiting.delete(key);
-      await this.settle(key, batch);
+    for (let more = true; more;) {
+      const queue = this.waiting.get(key) ?? [];
+      const batch = queue.splice(0, this.mostTogether);
+      const results = await this.results(
+        key,
+        batch.map((entry) => entry.item),
+      );
+      more = queue.length > 0;
+      if (!more) this.waiting.delete(key); // before anybody hears of a result and submits the next item
+      batch.forEach((entry, index) => settle(entry, results[index]));
     }
   }
 
-  private async settle(key: string, batch: Waiting<Item, Result>[]): Promise<void> {
+  private async results(key: string, items: Item[]): Promise<Settled<Result>[]> {
     try {
-      const results = await this.work(key, batch.map((entry) => entry.item));
-      batch.forEach((entry, index) => {
-        const result = results[index];
-        if (result && 'value' in result) entry.resolve(result.value);
-        else entry.reject(result?.error ?? new Error('The batch gave no answer for this item'));
-      });
+      return await this.work(key, items);
     } catch (error) {
-      batch.forEach((entry) => entry.reject(error));
+      return items.map(() => ({ error }));
     }
   }
+}
+
+function settle<Result>(entry: Waiting<unknown, Result>, result: Settled<Result> | undefined): void {
+  if (result && 'value' in result) entry.resolve(result.value);
+  else entry.reject(result?.error ?? new Error('The batch gave no answer for this item'));
 }

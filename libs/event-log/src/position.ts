@@ -16,4 +16,5 @@ export function parsePosition(text: string): Position | undefined {
 }
 
 /** Negative where `a` comes before `b`, 0 where they are the same place. */
-export const comparePositions = (a: Position, b: Position): number => a.sequence - b.sequence || a.index - b.index;
+export const comparePositions = (a: Position, b: Position): number =>
+  a.sequence - b.sequence || a.index - b.index;

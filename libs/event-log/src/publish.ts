@@ -24,7 +24,11 @@ export interface QueueItem {
  * stood for the content would let the duplicate window swallow a second wake or the retry of a dead letter.
  * Resolves when stored. Throws LogUnavailable, and a Problem `payload_too_large`.
  */
-export async function publishItem(exchange: Exchange, item: QueueItem, patience: Patience): Promise<{ sequence: number }> {
+export async function publishItem(
+  exchange: Exchange,
+  item: QueueItem,
+  patience: Patience,
+): Promise<{ sequence: number }> {
   const id = randomUUID();
   const until = performance.now() + patience.limitMs;
   for (let attempt = 0; ; attempt++) {
@@ -35,7 +39,8 @@ export async function publishItem(exchange: Exchange, item: QueueItem, patience:
       const answer = await exchange.request(item.subject, item.body, patience.tryMs, headers);
       return { sequence: parseAnswer<{ seq: number }>(answer).seq };
     } catch (error) {
-      if (error instanceof ApiError && error.code === CODES.messageTooLarge) throw tooLarge(item.body.byteLength);
+      if (error instanceof ApiError && error.code === CODES.messageTooLarge)
+        throw tooLarge(item.body.byteLength);
       if (!isPassing(error) && !(error instanceof NoAnswer)) throw error;
       if (performance.now() >= until || !isPassing(error))
         throw new LogUnavailable(`${item.subject} did not take the message: ${(error as Error).message}`);
@@ -45,7 +50,11 @@ export async function publishItem(exchange: Exchange, item: QueueItem, patience:
 }
 
 export const tooLarge = (bytes: number): Problem =>
-  new Problem('payload_too_large', `The message has ${bytes} bytes; ${MAX_QUEUE_BYTES} are the most a queue takes`, {
-    bytes,
-    limit: MAX_QUEUE_BYTES,
-  });
+  new Problem(
+    'payload_too_large',
+    `The message has ${bytes} bytes; ${MAX_QUEUE_BYTES} are the most a queue takes`,
+    {
+      bytes,
+      limit: MAX_QUEUE_BYTES,
+    },
+  );

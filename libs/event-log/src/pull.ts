@@ -48,6 +48,7 @@ export class Pull {
   private readonly subscription: Subscription;
   private readonly watch = setInterval(() => this.checkSilence(), HEARTBEAT_MS / 2);
   private heard = performance.now();
+  private troubled = false;
   private asked = 0;
 
   constructor(
@@ -66,21 +67,28 @@ export class Pull {
     return this.asked;
   }
 
-  /** Milliseconds since the server was last heard; 0 while nothing is asked of it. */
+  /** Milliseconds since the server was last heard; 0 while nothing is asked of it and nothing is wrong. */
   get silentForMs(): number {
-    return this.asked === 0 ? 0 : performance.now() - this.heard;
+    return this.asked === 0 && !this.troubled ? 0 : performance.now() - this.heard;
   }
 
   request(messages: number): void {
     if (this.asked === 0) this.heard = performance.now();
     this.asked += messages;
-    const body = JSON.stringify({ batch: messages, expires: nanos(EXPIRES_MS), idle_heartbeat: nanos(HEARTBEAT_MS) });
-    this.connection.publish(`$JS.API.CONSUMER.MSG.NEXT.${this.stream}.${this.consumer}`, body, { reply: this.inbox });
+    const body = JSON.stringify({
+      batch: messages,
+      expires: nanos(EXPIRES_MS),
+      idle_heartbeat: nanos(HEARTBEAT_MS),
+    });
+    this.connection.publish(`$JS.API.CONSUMER.MSG.NEXT.${this.stream}.${this.consumer}`, body, {
+      reply: this.inbox,
+    });
   }
 
   /** Forgets the pulls under way. What they still bring is delivered. */
   reset(): void {
     this.asked = 0;
+    this.troubled = false;
   }
 
   /** Ends the subscription; what the server had already sent is still delivered before this resolves. */
@@ -114,12 +122,12 @@ export class Pull {
   }
 
   private checkSilence(): void {
-    if (this.silentForMs > SILENCE_MS) this.fail('silent');
+    if (this.asked > 0 && this.silentForMs > SILENCE_MS) this.fail('silent');
   }
 
   private fail(reason: string): void {
-    this.heard = performance.now();
     this.asked = 0;
+    this.troubled = true;
     this.handlers.trouble(reason);
   }
 }

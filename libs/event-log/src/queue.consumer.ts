@@ -1,29 +1,22 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import type { NatsConnection } from '@nats-io/transport-node';
+import type { AttemptParts } from './attempt';
+import { attempt } from './attempt';
 import { InHand } from './delivery';
-import { deadLetterOf } from './dead-letters';
-import type { Exchange } from './exchange';
+import { ensureConsumer } from './durable';
 import { withLimit } from './limit';
-import { publishItem } from './publish';
-import { Pull } from './pull';
 import type { Delivery } from './pull';
-import { delayAfter, ensureConsumer } from './durable';
-import { pauseMs } from './stream-api';
+import { Pull } from './pull';
 import type { QueueConsumer, QueueConsumerOptions } from './queue';
-import type { Notice } from './types';
-import { Poison, RetryLater } from './queue';
+import { pauseMs } from './stream-api';
 
 const DEFAULTS = { maxAttempts: 12, ackWaitMs: 15_000, handlerLimitMs: 300_000, stopLimitMs: 20_000 };
 /** Messages whose handler asked for a delay and that are kept in hand meanwhile; more are given back to the server. */
 const PARKED_MOST = 256;
-const PATIENCE = { tryMs: 2_000, limitMs: 10_000 };
 
-export interface QueueParts {
+export interface QueueParts extends AttemptParts {
   connection: NatsConnection;
-  exchange: Exchange;
   onReconnect(listener: () => void): () => void;
-  notice(notice: Notice): void;
-  now(): number;
 }
 
 /**
@@ -35,7 +28,7 @@ export interface QueueParts {
  * 4. Whatever happens to pulls, connection or consumer, the loop makes sure that the consumer exists and asks again.
  */
 export class QueueWorker implements QueueConsumer {
-  private readonly options: Required<Omit<QueueConsumerOptions, 'onDead'>> & Pick<QueueConsumerOptions, 'onDead'>;
+  private readonly options: QueueConsumerOptions & typeof DEFAULTS;
   private readonly pull: Pull;
   private readonly inHand = new Set<InHand>();
   private readonly ready: InHand[] = [];
@@ -78,7 +71,9 @@ export class QueueWorker implements QueueConsumer {
   }
 
   private take(delivery: Delivery): void {
-    const one = new InHand(this.parts.exchange, delivery, (reply, payload) => this.parts.connection.publish(reply, payload));
+    const one = new InHand(this.parts.exchange, delivery, (reply, payload) =>
+      this.parts.connection.publish(reply, payload),
+    );
     if (this.stopped) return void one.giveBack(0);
     this.inHand.add(one);
     this.ready.push(one);
@@ -104,30 +99,14 @@ export class QueueWorker implements QueueConsumer {
   }
 
   private async work(one: InHand): Promise<void> {
-    const { message } = one;
-    if (message.attempt > this.options.maxAttempts)
-      return this.bury(one, `delivered ${message.attempt} times without coming to an end`);
-    try {
-      await withLimit(this.options.handler(message), this.options.handlerLimitMs, 'the handler');
-      await this.settle(one, one.ack());
-    } catch (error) {
-      await this.failed(one, error);
-    }
+    const delayMs = await attempt(this.parts, this.options, one);
+    if (delayMs !== undefined && !this.stopped && this.parked.size < PARKED_MOST)
+      return this.park(one, delayMs);
+    if (delayMs !== undefined) await one.giveBack(this.stopped ? 0 : delayMs);
+    this.inHand.delete(one);
   }
 
-  private async failed(one: InHand, error: unknown): Promise<void> {
-    const { message } = one;
-    const detail = error instanceof Error ? error.message : String(error);
-    if (error instanceof RetryLater) return this.park(one, error.delayMs);
-    if (error instanceof Poison) return this.bury(one, detail);
-    const { queue, durable, maxAttempts } = this.options;
-    if (message.attempt >= maxAttempts) return this.bury(one, detail);
-    this.parts.notice({ kind: 'attempt_failed', queue, durable, sequence: message.sequence, attempt: message.attempt, detail });
-    await this.settle(one, one.giveBack(delayAfter(message.attempt)));
-  }
-
-  private async park(one: InHand, delayMs: number): Promise<void> {
-    if (this.stopped || this.parked.size >= PARKED_MOST) return this.settle(one, one.giveBack(this.stopped ? 0 : delayMs));
+  private park(one: InHand, delayMs: number): void {
     const timer = setTimeout(() => {
       this.parked.delete(one);
       this.ready.push(one);
@@ -136,47 +115,29 @@ export class QueueWorker implements QueueConsumer {
     this.parked.set(one, timer);
   }
 
-  /** Invariant 2: the owner's fence, then the dead letter, then the end. What fails on the way is tried again later. */
-  private async bury(one: InHand, reason: string): Promise<void> {
-    const { queue, durable, onDead } = this.options;
-    const { message } = one;
-    try {
-      if (onDead) await withLimit(onDead(message, reason), this.options.handlerLimitMs, 'the fence of the dead letter');
-      const letter = deadLetterOf({ queue, durable, storedAt: one.storedAt }, message, reason, this.parts.now());
-      await publishItem(this.parts.exchange, letter, PATIENCE);
-    } catch (error) {
-      const detail = `could not be dead-lettered: ${(error as Error).message}`;
-      this.parts.notice({ kind: 'attempt_failed', queue, durable, sequence: message.sequence, attempt: message.attempt, detail });
-      return this.settle(one, one.giveBack(delayAfter(Math.min(message.attempt, 6))));
-    }
-    this.parts.notice({ kind: 'dead_lettered', queue, durable, sequence: message.sequence, attempt: message.attempt, detail: reason });
-    await this.settle(one, one.terminate(reason));
-  }
-
-  private async settle(one: InHand, settled: Promise<void>): Promise<void> {
-    this.inHand.delete(one);
-    await settled;
-  }
-
   /** Invariant 4. */
   private async repair(reason: string): Promise<void> {
     if (this.repairing || this.stopped) return;
     this.repairing = true;
-    const { queue, durable } = this.options;
-    for (let attempt = 0; !this.stopped; attempt++) {
+    for (let tries = 0; !this.stopped; tries++) {
       try {
         await ensureConsumer(this.parts.exchange, this.options);
         break;
       } catch (error) {
         if (this.parts.connection.isClosed()) return;
-        if (attempt === 0) this.parts.notice({ kind: 'consumer_recreated', queue, durable, detail: `${reason}; not yet: ${(error as Error).message}` });
-        await wait(pauseMs(attempt));
+        if (tries === 0) this.tell(`${reason}; not yet: ${(error as Error).message}`);
+        await wait(pauseMs(tries));
       }
     }
     this.repairing = false;
     this.pull.reset();
-    this.parts.notice({ kind: 'consumer_recreated', queue, durable, detail: reason });
+    this.tell(reason);
     this.fill();
+  }
+
+  private tell(detail: string): void {
+    const { queue, durable } = this.options;
+    this.parts.notice({ kind: 'consumer_recreated', queue, durable, detail });
   }
 
   private async shutDown(): Promise<void> {
@@ -187,10 +148,10 @@ export class QueueWorker implements QueueConsumer {
       clearTimeout(timer);
       this.ready.push(one);
     }
-    const back = this.ready.splice(0).map((one) => this.settle(one, one.giveBack(0)));
+    const back = this.ready.splice(0).map((one) => one.giveBack(0));
     const handlers = Promise.all(this.running).then(() => undefined);
     await withLimit(handlers, this.options.stopLimitMs, 'a handler').catch(() => undefined);
-    await Promise.all([...back, ...[...this.inHand].map((one) => this.settle(one, one.giveBack(0)))]);
+    await Promise.all([...back, ...[...this.inHand].map((one) => one.giveBack(0))]);
     clearInterval(this.beat);
   }
 }

@@ -76,7 +76,8 @@ export class Reading {
   /** What has arrived, waiting for the first; undefined when the reading has ended and everything was taken. */
   async next(most = BATCH): Promise<RawCommit[] | undefined> {
     for (;;) {
-      if (this.ended === undefined && this.pull.outstanding < most / 2) this.pull.request(Math.min(BATCH, most));
+      if (this.ended === undefined && this.pull.outstanding < most / 2)
+        this.pull.request(Math.min(BATCH, most));
       if (this.arrived.length > 0) return this.arrived.splice(0);
       if (this.ended !== undefined) return undefined;
       await new Promise<void>((resolve) => (this.wake = resolve));
@@ -89,7 +90,9 @@ export class Reading {
     this.pull.close();
     if (this.parts.connection.isClosed()) return;
     const patience = { tryMs: 1_000, limitMs: 0 };
-    await ask(this.parts.exchange, `CONSUMER.DELETE.${this.stream}.${this.consumer}`, '', patience).catch(() => undefined);
+    await ask(this.parts.exchange, `CONSUMER.DELETE.${this.stream}.${this.consumer}`, '', patience).catch(
+      () => undefined,
+    );
   }
 
   private deliver(delivery: Delivery): void {
@@ -104,6 +107,13 @@ export class Reading {
 function rawCommit(stream: LogStream, { message, sequence, storedAt }: Delivery): RawCommit {
   const headers: Record<string, string> = {};
   for (const [name, values] of message.headers ?? []) headers[name] = values[0] ?? '';
-  return { stream, subject: message.subject, sequence, commitId: headers[MESSAGE_ID] ?? '', storedAt, headers, body: message.data };
+  return {
+    stream,
+    subject: message.subject,
+    sequence,
+    commitId: headers[MESSAGE_ID] ?? '',
+    storedAt,
+    headers,
+    body: message.data,
+  };
 }
-

@@ -11,13 +11,16 @@ export class UnreliableServer extends Error {
   }
 }
 
-const numbers = (version: string): number[] => (/^v?(\d+)\.(\d+)\.(\d+)/.exec(version) ?? []).slice(1).map(Number);
+const numbers = (version: string): number[] =>
+  (/^v?(\d+)\.(\d+)\.(\d+)/.exec(version) ?? []).slice(1).map(Number);
 
 /** True where the dotted version is at least `minimum`; false for a version that cannot be read. */
 export function atLeast(version: string, minimum: string): boolean {
   const have = numbers(version);
   if (have.length !== 3) return false;
-  const difference = numbers(minimum).map((part, i) => (have[i] ?? 0) - part).find((d) => d !== 0);
+  const difference = numbers(minimum)
+    .map((part, i) => (have[i] ?? 0) - part)
+    .find((d) => d !== 0);
   return (difference ?? 0) >= 0;
 }
 
@@ -36,8 +39,11 @@ export function checkServer(info: ServerInfo | undefined): void {
     throw new UnreliableServer(
       `The NATS server is ${info.version}; ${MINIMUM_SERVER} or newer is needed, because older ones ignore stream options silently`,
     );
-  if (!info.jetstream) throw new UnreliableServer('The NATS server runs without JetStream; start it with JetStream on');
+  if (!info.jetstream)
+    throw new UnreliableServer('The NATS server runs without JetStream; start it with JetStream on');
   if (!info.headers) throw new UnreliableServer('The NATS server does not carry headers');
   if (info.max_payload < 1024 * 1024)
-    throw new UnreliableServer(`The NATS server takes payloads up to ${info.max_payload} bytes; set max_payload to 1MB`);
+    throw new UnreliableServer(
+      `The NATS server takes payloads up to ${info.max_payload} bytes; set max_payload to 1MB`,
+    );
 }

@@ -33,7 +33,12 @@ interface ErrorBody {
 /** Parses an answer of the JetStream API, or throws its ApiError. */
 export function parseAnswer<T extends object>(message: Msg): T {
   const body = message.json<T & ErrorBody>();
-  if (body.error) throw new ApiError(body.error.err_code ?? 0, body.error.code, body.error.description ?? 'no reason given');
+  if (body.error)
+    throw new ApiError(
+      body.error.err_code ?? 0,
+      body.error.code,
+      body.error.description ?? 'no reason given',
+    );
   return body;
 }
 
@@ -45,7 +50,8 @@ export const pauseMs = (attempt: number): number => Math.min(LONGEST_PAUSE_MS, F
 
 /** True where asking again may help: nobody answered, or the server is starting, without leader or overloaded. */
 export const isPassing = (error: unknown): boolean =>
-  (error instanceof NoAnswer && error.why !== 'closed') || (error instanceof ApiError && error.status === 503);
+  (error instanceof NoAnswer && error.why !== 'closed') ||
+  (error instanceof ApiError && error.status === 503);
 
 export interface Patience {
   /** Milliseconds for one try. */
@@ -58,15 +64,22 @@ export interface Patience {
  * Asks the JetStream API a question without side effects, again and again until it answers. Throws ApiError, and
  * LogUnavailable after the limit.
  */
-export async function ask<T extends object>(exchange: Exchange, subject: string, body: string, patience: Patience): Promise<T> {
+export async function ask<T extends object>(
+  exchange: Exchange,
+  subject: string,
+  body: string,
+  patience: Patience,
+): Promise<T> {
   const until = performance.now() + patience.limitMs;
   for (let attempt = 0; ; attempt++) {
     try {
       return parseAnswer<T>(await exchange.request(`$JS.API.${subject}`, body, patience.tryMs));
     } catch (error) {
-      if (error instanceof NoAnswer && error.why === 'closed') throw new LogUnavailable('The connection is closed');
+      if (error instanceof NoAnswer && error.why === 'closed')
+        throw new LogUnavailable('The connection is closed');
       if (!isPassing(error)) throw error;
-      if (performance.now() >= until) throw new LogUnavailable(`${subject} did not answer: ${(error as Error).message}`);
+      if (performance.now() >= until)
+        throw new LogUnavailable(`${subject} did not answer: ${(error as Error).message}`);
       if (!(error instanceof NoAnswer) || error.why === 'no_responders') await wait(pauseMs(attempt));
     }
   }

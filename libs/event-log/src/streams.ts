@@ -41,9 +41,13 @@ export function differences(definition: StreamDefinition, kept: Record<string, u
 }
 
 /** Servers leave out of their answers what has its zero value. */
-const absent = (wanted: unknown) => (typeof wanted === 'boolean' ? false : typeof wanted === 'number' ? 0 : undefined);
+const absent = (wanted: unknown) =>
+  typeof wanted === 'boolean' ? false : typeof wanted === 'number' ? 0 : undefined;
 
-async function withExchange<T>(connection: NatsConnection, work: (exchange: Exchange) => Promise<T>): Promise<T> {
+async function withExchange<T>(
+  connection: NatsConnection,
+  work: (exchange: Exchange) => Promise<T>,
+): Promise<T> {
   checkServer(connection.info);
   const exchange = new Exchange(connection);
   try {
@@ -62,14 +66,23 @@ async function streamInfo(exchange: Exchange, name: string): Promise<StreamInfo 
   }
 }
 
-async function apply(exchange: Exchange, definition: StreamDefinition): Promise<'created' | 'updated' | 'unchanged'> {
+async function apply(
+  exchange: Exchange,
+  definition: StreamDefinition,
+): Promise<'created' | 'updated' | 'unchanged'> {
   const before = await streamInfo(exchange, definition.name);
   const metadata = { ...before?.config.metadata };
   metadata[INCARNATION] ??= randomUUID();
-  const same = before && differences(definition, before.config).length === 0 && before.config.metadata?.[INCARNATION];
+  const same =
+    before && differences(definition, before.config).length === 0 && before.config.metadata?.[INCARNATION];
   if (same) return 'unchanged';
   const body = JSON.stringify({ ...before?.config, ...definition, metadata });
-  const after = await ask<StreamInfo>(exchange, `STREAM.${before ? 'UPDATE' : 'CREATE'}.${definition.name}`, body, PATIENCE);
+  const after = await ask<StreamInfo>(
+    exchange,
+    `STREAM.${before ? 'UPDATE' : 'CREATE'}.${definition.name}`,
+    body,
+    PATIENCE,
+  );
   refuseDifferences(definition, after);
   return before ? 'updated' : 'created';
 }
@@ -102,11 +115,17 @@ export function applyStreams(
 }
 
 /** Throws UnreliableServer unless every stream is there as defined. What a service checks at its start. */
-export function verifyStreams(connection: NatsConnection, definitions: readonly StreamDefinition[]): Promise<void> {
+export function verifyStreams(
+  connection: NatsConnection,
+  definitions: readonly StreamDefinition[],
+): Promise<void> {
   return withExchange(connection, async (exchange) => {
     for (const definition of definitions) {
       const info = await streamInfo(exchange, definition.name);
-      if (!info) throw new UnreliableServer(`Stream ${definition.name} is missing; apply the stream definitions first`);
+      if (!info)
+        throw new UnreliableServer(
+          `Stream ${definition.name} is missing; apply the stream definitions first`,
+        );
       refuseDifferences(definition, info);
     }
   });

@@ -34,7 +34,8 @@ afterAll(async () => {
 async function api<T extends object>(subject: string): Promise<T> {
   return eventually(async () => (await a.connection.request(`$JS.API.${subject}`, '{}')).json<T>());
 }
-const consumersOn = async (stream: string) => (await api<{ state: { consumer_count: number } }>(`STREAM.INFO.${stream}`)).state.consumer_count;
+const consumersOn = async (stream: string) =>
+  (await api<{ state: { consumer_count: number } }>(`STREAM.INFO.${stream}`)).state.consumer_count;
 const names = async () => (await api<{ consumers: string[] }>('CONSUMER.NAMES.RUNS')).consumers;
 
 /** Collects a tail until it is told to stop; `failed` is what the tail threw. */
@@ -45,7 +46,8 @@ function follow(after: number, filter?: string) {
   const state: { ended: boolean; failed?: unknown } = { ended: false };
   void (async () => {
     try {
-      for await (const commit of b.log.tail('RUNS', { after, filter, signal: abort.signal })) got.push(commit);
+      for await (const commit of b.log.tail('RUNS', { after, filter, signal: abort.signal }))
+        got.push(commit);
     } catch (error) {
       state.failed = error;
     }
@@ -53,14 +55,20 @@ function follow(after: number, filter?: string) {
   })();
   return { got, state, abort, numbers: () => got.map(numberOf) };
 }
-const numberOf = (commit: RawCommit): number => (JSON.parse(Buffer.from(commit.body).toString()) as [{ data: { n: number } }])[0].data.n;
+const numberOf = (commit: RawCommit): number =>
+  (JSON.parse(Buffer.from(commit.body).toString()) as [{ data: { n: number } }])[0].data.n;
 
 let count = 0;
 async function write(commits: number, org = 'acme') {
   const numbers: number[] = [];
   for (let i = 0; i < commits; i++) {
     const n = count++;
-    await a.log.append({ subject: subjectOf('runs', org, `r${n}`), expected: 0, events: [{ type: 'RunPauseRequested', data: { n } }], meta });
+    await a.log.append({
+      subject: subjectOf('runs', org, `r${n}`),
+      expected: 0,
+      events: [{ type: 'RunPauseRequested', data: { n } }],
+      meta,
+    });
     numbers.push(n);
   }
   return numbers;
@@ -170,7 +178,12 @@ describe('alarms', () => {
     const abort = new AbortController();
     readers.push(abort);
     const append = (id: string) =>
-      a.log.append({ subject: subjectOf('agents', 'acme', id), expected: 0, events: [{ type: 'AgentLocked', data: { reason: null } }], meta });
+      a.log.append({
+        subject: subjectOf('agents', 'acme', id),
+        expected: 0,
+        events: [{ type: 'AgentLocked', data: { reason: null } }],
+        meta,
+      });
     await append('one');
     const outcome: { failed?: unknown; seen: number } = { seen: 0 };
     void (async () => {
@@ -198,7 +211,10 @@ describe('consumers', () => {
   it('leaves none behind: not by long reads, ended tails or conflicts', async () => {
     const subject = subjectOf('runs', 'acme', 'leak');
     let expected = 0;
-    for (let n = 0; n < 60; n++) expected = (await a.log.append({ subject, expected, events: [{ type: 'RunPauseRequested', data: { n } }], meta })).sequence;
+    for (let n = 0; n < 60; n++)
+      expected = (
+        await a.log.append({ subject, expected, events: [{ type: 'RunPauseRequested', data: { n } }], meta })
+      ).sequence;
     await Promise.all(Array.from({ length: 60 }, () => b.log.read(subject)));
     for (let i = 0; i < 10; i++) {
       const tail = follow(0);
@@ -216,12 +232,22 @@ describe('onAppend', () => {
     const release = b.log.onAppend(subject, (by) => woken.push(by));
     const releasePattern = b.log.onAppend('runyard.runs.*.acme.*', (by) => woken.push(by));
     await b.connection.flush();
-    const { sequence } = await a.log.append({ subject, expected: 0, events: [{ type: 'RunPauseRequested', data: {} }], meta });
+    const { sequence } = await a.log.append({
+      subject,
+      expected: 0,
+      events: [{ type: 'RunPauseRequested', data: {} }],
+      meta,
+    });
     await eventually(() => woken.length === 2);
     expect(woken).toEqual([subject, subject]);
     release();
     releasePattern();
-    await a.log.append({ subject, expected: sequence, events: [{ type: 'RunPauseRequested', data: {} }], meta });
+    await a.log.append({
+      subject,
+      expected: sequence,
+      events: [{ type: 'RunPauseRequested', data: {} }],
+      meta,
+    });
     await b.connection.flush();
     expect(woken).toHaveLength(2);
   });
@@ -236,9 +262,12 @@ describe('onAppend', () => {
     release();
   });
 
-  it.each(['runyard.runs.0.acme.r1', '>', 'runyard.runs.>.x', 'runyard.runs.a b', 'runyard.dead\r\n', ''])('refuses the pattern %j', (pattern) => {
-    expect(() => b.log.onAppend(pattern, () => undefined)).toThrow(TypeError);
-  });
+  it.each(['runyard.runs.0.acme.r1', '>', 'runyard.runs.>.x', 'runyard.runs.a b', 'runyard.dead\r\n', ''])(
+    'refuses the pattern %j',
+    (pattern) => {
+      expect(() => b.log.onAppend(pattern, () => undefined)).toThrow(TypeError);
+    },
+  );
 });
 
 it('serves as a projection’s source', async () => {

@@ -15,11 +15,15 @@ const PATIENCE = { tryMs: 2_000, limitMs: 4_000 };
  * stream is still the same and still reaches that far. Acknowledgements and durable consumers take no part: they lose
  * events after a kill (measured).
  */
-export async function* tailBatches(parts: TailParts, stream: LogStream, options: TailOptions): AsyncGenerator<RawCommit[]> {
+export async function* tailBatches(
+  parts: TailParts,
+  stream: LogStream,
+  options: TailOptions,
+): AsyncGenerator<RawCommit[]> {
   const { filter, signal } = options;
   let { after } = options;
   let incarnation: string | undefined;
-  for (let failures = 0; !signal.aborted; ) {
+  for (let failures = 0; !signal.aborted;) {
     const opened = await open(parts, stream, after, incarnation, filter);
     if (!opened) {
       if (parts.connection.isClosed()) throw new LogUnavailable('The connection is closed');
@@ -46,7 +50,13 @@ export async function* tailBatches(parts: TailParts, stream: LogStream, options:
 }
 
 /** Checks the stream and starts a reading; undefined where the server does not answer at the moment. */
-async function open(parts: TailParts, stream: LogStream, after: number, incarnation: string | undefined, filter?: string) {
+async function open(
+  parts: TailParts,
+  stream: LogStream,
+  after: number,
+  incarnation: string | undefined,
+  filter?: string,
+) {
   try {
     const state = await parts.history.state(stream, PATIENCE);
     checkReach(stream, after, incarnation, state);
@@ -58,7 +68,12 @@ async function open(parts: TailParts, stream: LogStream, after: number, incarnat
   }
 }
 
-function checkReach(stream: LogStream, after: number, incarnation: string | undefined, state: StreamState): void {
+function checkReach(
+  stream: LogStream,
+  after: number,
+  incarnation: string | undefined,
+  state: StreamState,
+): void {
   const replaced = after > 0 && incarnation !== undefined && incarnation !== state.incarnation;
   if (state.lastSequence < after || replaced) throw new CheckpointAhead(stream, after, state);
 }

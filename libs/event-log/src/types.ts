@@ -120,7 +120,9 @@ export class CheckpointAhead extends Error {
     readonly checkpoint: number,
     readonly state: StreamState,
   ) {
-    super(`Checkpoint ${checkpoint} is ahead of ${stream}, which ends at ${state.lastSequence}; restore the stream from the archive`);
+    super(
+      `Checkpoint ${checkpoint} is ahead of ${stream}, which ends at ${state.lastSequence}; restore the stream from the archive`,
+    );
   }
 }
 
@@ -166,7 +168,21 @@ export type Notice =
   | { kind: 'disconnected' | 'reconnected' | 'slow_consumer'; detail: string }
   | { kind: 'tail_resumed'; stream: string; after: number; detail: string }
   | { kind: 'consumer_recreated'; queue: string; durable: string; detail: string }
-  | { kind: 'attempt_failed'; queue: string; durable: string; sequence: number; attempt: number; detail: string }
-  | { kind: 'dead_lettered'; queue: string; durable: string; sequence: number; attempt: number; detail: string };
+  | {
+      kind: 'attempt_failed';
+      queue: string;
+      durable: string;
+      sequence: number;
+      attempt: number;
+      detail: string;
+    }
+  | {
+      kind: 'dead_lettered';
+      queue: string;
+      durable: string;
+      sequence: number;
+      attempt: number;
+      detail: string;
+    };
 
 export type { CloudEvent };

@@ -17,7 +17,9 @@ export interface When<Command, Event> {
 }
 
 /** An event as a test writes it: time and actor have defaults. */
-export type Past<Event extends DomainEvent> = Event extends DomainEvent ? Pick<Event, 'type' | 'data'> & Partial<Pick<Event, 'time' | 'actor'>> : never;
+export type Past<Event extends DomainEvent> = Event extends DomainEvent
+  ? Pick<Event, 'type' | 'data'> & Partial<Pick<Event, 'time' | 'actor'>>
+  : never;
 
 /**
  * Given events, when a command, then events (style, habit 6):
@@ -29,7 +31,10 @@ export function deciderSpec<State, Command, Event extends DomainEvent>(
   decider: Decider<State, Command, Event>,
 ): (...events: Past<Event>[]) => When<Command, Event> {
   return (...past) => {
-    const state = past.reduce((folded, event, index) => decider.evolve(folded, complete(event, index)), decider.initial);
+    const state = past.reduce(
+      (folded, event, index) => decider.evolve(folded, complete(event, index)),
+      decider.initial,
+    );
     return { when: (command) => outcomes(() => decider.decide(state, command)) };
   };
 }

@@ -6,14 +6,19 @@ type Held<T> = Exclude<T, false | null | undefined | 0 | ''>;
  * Waits until a condition holds and returns what it returned. A condition that throws does not hold yet; its last error is
  * thrown after `withinMs` (default 10,000).
  */
-export async function eventually<T>(condition: () => T | Promise<T>, { withinMs = 10_000, everyMs = 10 } = {}): Promise<Held<T>> {
+export async function eventually<T>(
+  condition: () => T | Promise<T>,
+  { withinMs = 10_000, everyMs = 10 } = {},
+): Promise<Held<T>> {
   const until = performance.now() + withinMs;
   for (;;) {
     let problem: unknown;
     try {
       const result = await condition();
       if (result) return result as Held<T>;
-      problem = new Error(`The condition did not hold within ${withinMs} ms: ${condition.toString().slice(0, 200)}`);
+      problem = new Error(
+        `The condition did not hold within ${withinMs} ms: ${condition.toString().slice(0, 200)}`,
+      );
     } catch (error) {
       problem = error;
     }

@@ -20,48 +20,65 @@ export interface FaultyProxy extends AsyncDisposable {
 
 /** Puts a proxy in front of `nats://127.0.0.1:<port>`. */
 export async function faultyProxy(port: number): Promise<FaultyProxy> {
-  const sockets = new Set<Socket>();
-  const losing = new Set<Direction>();
-  let lost = 0;
-  let stalled = false;
-  const link = (from: Socket, to: Socket, direction: Direction) => {
-    sockets.add(from);
-    if (stalled) from.pause();
+  const proxy = new TcpProxy(port);
+  await proxy.listen();
+  return proxy;
+}
+
+class TcpProxy implements FaultyProxy {
+  lost = 0;
+  url = '';
+  private stalled = false;
+  private readonly sockets = new Set<Socket>();
+  private readonly losing = new Set<Direction>();
+  private readonly server = createServer((client) => {
+    const upstream = connect(this.port, '127.0.0.1');
+    this.link(client, upstream, 'toServer');
+    this.link(upstream, client, 'toClient');
+  });
+
+  constructor(private readonly port: number) {}
+
+  async listen(): Promise<void> {
+    await new Promise<void>((resolve) => this.server.listen(0, '127.0.0.1', resolve));
+    this.url = `nats://127.0.0.1:${(this.server.address() as AddressInfo).port}`;
+  }
+
+  lose(direction: Direction): void {
+    this.losing.add(direction);
+  }
+
+  stall(): void {
+    this.stalled = true;
+    this.sockets.forEach((socket) => socket.pause());
+  }
+
+  heal(): void {
+    this.losing.clear();
+    this.stalled = false;
+    this.sockets.forEach((socket) => socket.resume());
+  }
+
+  cut(): void {
+    this.sockets.forEach((socket) => socket.destroy());
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.cut();
+    await new Promise((resolve) => this.server.close(resolve));
+  }
+
+  private link(from: Socket, to: Socket, direction: Direction): void {
+    this.sockets.add(from);
+    if (this.stalled) from.pause();
     from.on('data', (chunk: Buffer) => {
-      if (losing.has(direction)) lost += chunk.length;
+      if (this.losing.has(direction)) this.lost += chunk.length;
       else to.write(chunk);
     });
     from.on('error', () => undefined);
     from.on('close', () => {
-      sockets.delete(from);
+      this.sockets.delete(from);
       to.destroy();
     });
-  };
-  const server = createServer((client) => {
-    const upstream = connect(port, '127.0.0.1');
-    link(client, upstream, 'toServer');
-    link(upstream, client, 'toClient');
-  });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  return {
-    url: `nats://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    get lost() {
-      return lost;
-    },
-    lose: (direction) => void losing.add(direction),
-    stall() {
-      stalled = true;
-      sockets.forEach((socket) => socket.pause());
-    },
-    heal() {
-      losing.clear();
-      stalled = false;
-      sockets.forEach((socket) => socket.resume());
-    },
-    cut: () => sockets.forEach((socket) => socket.destroy()),
-    async [Symbol.asyncDispose]() {
-      sockets.forEach((socket) => socket.destroy());
-      await new Promise((resolve) => server.close(resolve));
-    },
-  };
+  }
 }
