@@ -1,4 +1,4 @@
-import Ajv, { type AnySchemaObject, type ErrorObject, type Options, type ValidateFunction } from 'ajv';
+import Ajv, { type AnySchemaObject, type ErrorObject, type Options } from 'ajv';
 import Ajv2019 from 'ajv/dist/2019';
 import Ajv2020 from 'ajv/dist/2020';
 import type { JsonObject } from '@runyard/contracts';
@@ -47,17 +47,35 @@ const OPTIONS: Options = {
   coerceTypes: false,
 };
 
-type Dialect = new (options: Options) => { compile(schema: AnySchemaObject): ValidateFunction };
+type Compiler = Pick<Ajv, 'compile' | 'removeSchema'>;
+type Dialect = new (options: Options) => Compiler;
+
+/** A compiler reads its dialect's own schema first, which takes longer than a tool's; so they are kept. */
+const compilers = new Map<Dialect, Compiler>();
+
+const newCompiler = (dialect: Dialect): Compiler => new dialect(OPTIONS);
+
+function keptCompiler(dialect: Dialect): Compiler {
+  const compiler = compilers.get(dialect) ?? newCompiler(dialect);
+  compilers.set(dialect, compiler);
+  return compiler;
+}
 
 function compile(schema: JsonObject): ArgumentCheck {
+  const source = withoutDialect(schema);
   let reason = '';
   for (const Dialect of dialectsOf(schema['$schema'])) {
-    try {
-      // A compiler of its own per schema: two tools may use the same $id.
-      const validate = new Dialect(OPTIONS).compile(withoutDialect(schema));
-      return { ok: true, validate: (value) => (validate(value) ? [] : (validate.errors ?? [])) };
-    } catch (error) {
-      reason ||= error instanceof Error ? error.message : String(error);
+    // Two tools may use the same $id inside; a compiler of its own knows of no other tool.
+    for (const compilerOf of [keptCompiler, newCompiler]) {
+      const compiler = compilerOf(Dialect);
+      try {
+        const validate = compiler.compile(source);
+        return { ok: true, validate: (value) => (validate(value) ? [] : (validate.errors ?? [])) };
+      } catch (error) {
+        reason ||= error instanceof Error ? error.message : String(error);
+      } finally {
+        compiler.removeSchema(source);
+      }
     }
   }
   return { ok: false, reason };

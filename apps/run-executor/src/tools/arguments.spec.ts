@@ -212,6 +212,13 @@ describe('schemas', () => {
     if (!parsed.ok) expect(parsed.text).toContain('not your fault');
   });
 
+  it('two tools may use one $id inside', () => {
+    const named = (type: string) =>
+      tool({ type: 'object', properties: { a: { $id: 'https://example.com/part', type } } });
+    expect(parseArguments('{"a":"x"}', named('string')).ok).toBe(true);
+    expect(parseArguments('{"a":"x"}', named('number')).ok).toBe(false);
+  });
+
   it('two tools may use one $id', () => {
     const named = (type: string) =>
       tool({ $id: 'https://example.com/args', type: 'object', properties: { a: { type } } });

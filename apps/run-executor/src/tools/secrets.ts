@@ -1,4 +1,5 @@
-import { misconfigured } from './outcomes';
+import { BeforeSending } from './exchange.errors';
+import { misconfigured, notSent, reasonOf } from './outcomes';
 import type { SecretReader, ToolFailure, ToolResult } from './types';
 
 export interface Credential {
@@ -15,7 +16,12 @@ export async function credential(
   name: string | undefined,
 ): Promise<Credential | ToolFailure> {
   if (name === undefined) return { ok: true, value: undefined, name: '' };
-  const value = await secrets(name, org);
+  let value: string | undefined;
+  try {
+    value = await secretValue(secrets, org, name);
+  } catch (error) {
+    return notSent(`Error: nothing was sent: ${reasonOf(error)}.`);
+  }
   // A value that no header can carry (line breaks of a file, say) would fail with the value in the message.
   if (value !== undefined && /^[\x21-\x7e]+$/.test(value)) return { ok: true, value, name };
   const fault =
@@ -23,6 +29,19 @@ export async function credential(
       ? 'is not set'
       : 'cannot be sent: it holds blanks, line breaks or characters outside ASCII';
   return misconfigured(`The credential "${name}" of this tool ${fault}; an administrator must set it.`);
+}
+
+/** The value of a secret. Throws BeforeSending where the store fails: whatever needs a secret has not begun. */
+export async function secretValue(
+  secrets: SecretReader,
+  org: string,
+  name: string,
+): Promise<string | undefined> {
+  try {
+    return await secrets(org, name);
+  } catch (error) {
+    throw new BeforeSending(`the secret store failed (${reasonOf(error)})`);
+  }
 }
 
 /** Shorter values are also ordinary words; taking those out would garble every answer. */

@@ -81,8 +81,8 @@ export type ParsedArguments =
       text: string;
     };
 
-/** Value of a secret by its name (and the org that asks); undefined: it is not set. */
-export type SecretReader = (name: string, org: string) => string | undefined | Promise<string | undefined>;
+/** Value of an org's secret by its name; undefined: it is not set. */
+export type SecretReader = (org: string, name: string) => string | undefined | Promise<string | undefined>;
 
 /** Content of a recording by its file's name: parsed JSON, or its text. Rejects or gives undefined where there is none. */
 export type RecordingReader = (name: string) => Promise<unknown>;

@@ -139,7 +139,7 @@ function binary({ operator, left, right }: jsep.BinaryExpression, depth: number)
 }
 
 function call({ callee, arguments: given }: jsep.CallExpression, depth: number): Decimal {
-  const name = callee.type === 'Identifier' ? String(callee['name']) : '';
+  const name = callee.type === 'Identifier' ? (callee as jsep.Identifier).name : '';
   const fn = Object.hasOwn(FUNCTIONS, name) ? FUNCTIONS[name] : undefined;
   if (!fn)
     throw new ArithmeticError(

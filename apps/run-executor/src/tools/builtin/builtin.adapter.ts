@@ -19,7 +19,7 @@ const BUILTINS: Readonly<Record<string, Builtin>> = {
   hand_off: (given) => text(given['summary']),
 };
 
-/** Carries out the tools of `builtin.definitions.ts`: in this process, without network, each in milliseconds. */
+/** Carries out the tools of `builtin-tools.ts`: in this process, without network, each in milliseconds. */
 export function runBuiltin(call: ToolCall, name: string, now: () => number): ToolResult {
   const tool = Object.hasOwn(BUILTINS, name) ? BUILTINS[name] : undefined;
   if (!tool)

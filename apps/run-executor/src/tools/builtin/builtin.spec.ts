@@ -1,5 +1,5 @@
 import type { JsonObject } from '@runyard/contracts';
-import { BUILTIN_TOOLS } from '../builtin.definitions';
+import { BUILTIN_TOOLS } from '../builtin-tools';
 import type { ToolCall, ToolResult } from '../types';
 import { runBuiltin } from './builtin.adapter';
 

@@ -54,7 +54,7 @@ const rules: HttpTools = {
   allowedHosts: ['*'],
   allowPrivate: [`${OUTSIDE}/32`],
   maxBytes: 1024 * 1024,
-  secrets: (name) => (name === 'token' ? 's3cret-value' : undefined),
+  secrets: (_org, name) => (name === 'token' ? 's3cret-value' : undefined),
   now: () => Date.parse('2026-01-01T00:00:00Z'),
 };
 

@@ -24,18 +24,20 @@ export function resultOf({ content = [], structuredContent, isError }: CallResul
 
 function blockText(block: unknown): string {
   const { type, text, mimeType, data, resource, uri, name } = record(block);
-  if (type === 'text') return String(text ?? '');
+  if (type === 'text') return word(text);
   if (type === 'image' || type === 'audio')
-    return `[${type} ${String(mimeType)}, ${decodedSize(data)} bytes, not shown]`;
+    return `[${type} ${word(mimeType)}, ${decodedSize(data)} bytes, not shown]`;
   if (type === 'resource') return resourceText(record(resource));
-  if (type === 'resource_link') return `[link to resource ${String(name ?? '')} ${String(uri)}]`;
+  if (type === 'resource_link') return `[link to resource ${word(name)} ${word(uri)}]`;
   return `[content of kind ${JSON.stringify(type ?? null)}, not shown]`;
 }
 
 function resourceText({ uri, mimeType, text, blob }: Record<string, unknown>): string {
-  if (typeof text === 'string') return `[resource ${String(uri)}]\n${text}`;
-  return `[resource ${String(uri)}, ${String(mimeType ?? 'unknown kind')}, ${decodedSize(blob)} bytes, not shown]`;
+  if (typeof text === 'string') return `[resource ${word(uri)}]\n${text}`;
+  return `[resource ${word(uri)}, ${word(mimeType) || 'unknown kind'}, ${decodedSize(blob)} bytes, not shown]`;
 }
+
+const word = (value: unknown): string => (typeof value === 'string' ? value : '');
 
 const record = (value: unknown): Record<string, unknown> =>
   typeof value === 'object' && value !== null ? { ...value } : {};

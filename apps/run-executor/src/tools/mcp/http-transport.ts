@@ -114,7 +114,8 @@ function keyOf(body: string | undefined): string {
   if (!body?.includes(KEY_IN_META)) return '';
   try {
     const message = JSON.parse(body) as { params?: { _meta?: Record<string, unknown> } };
-    return String(message.params?._meta?.[KEY_IN_META] ?? '');
+    const key = message.params?._meta?.[KEY_IN_META];
+    return typeof key === 'string' ? key : '';
   } catch {
     return '';
   }

@@ -4,6 +4,7 @@ import type { McpServer } from '@runyard/contracts';
 import { Misconfigured } from '../exchange.errors';
 import type { HttpRules } from '../http/destination';
 import { reasonOf } from '../outcomes';
+import { secretValue } from '../secrets';
 import type { SecretReader, ToolLog } from '../types';
 import { commandAllowed, forbiddenVariable, type StdioCommand, type StdioServer } from './allow-list';
 import { httpLink } from './http-transport';
@@ -52,6 +53,7 @@ async function stdioLink(
     ...(mcp.environment ?? defaultEnvironment()),
     ...(await environmentOf(server, org, secrets)),
   };
+  const given = await secretsOf(server, org, secrets);
   const started = await ServerProcess.start(server.command, server.args, env, mcp.workingDirectory).catch(
     (error: unknown) => {
       throw new Misconfigured(`MCP server ${server.name} cannot be started (${reasonOf(error)})`);
@@ -60,11 +62,14 @@ async function stdioLink(
   return {
     transport: new StdioTransport(started),
     async end(client) {
-      if (!started.alive)
-        log.warn(
-          { server: server.name, outcome: started.outcome, stderr: started.errorOutput },
-          'MCP server ended',
-        );
+      if (!started.alive) {
+        const facts = {
+          server: server.name,
+          outcome: started.outcome,
+          stderr: withoutSecrets(started.errorOutput, given),
+        };
+        log.warn(facts, 'MCP server ended');
+      }
       await started.end();
       await client.close();
     },
@@ -85,7 +90,7 @@ async function environmentOf(
   const resolved: Record<string, string> = {};
   for (const [name, value] of Object.entries(server.env ?? {})) {
     const secret = SECRET_VALUE.exec(value)?.[1];
-    resolved[name] = secret === undefined ? value : await secretValue(server, secret, org, secrets);
+    resolved[name] = secret === undefined ? value : await required(server, secret, org, secrets);
   }
   return resolved;
 }
@@ -97,21 +102,25 @@ async function remoteLink(
 ): Promise<Link> {
   if (!URL.canParse(server.url)) throw new Misconfigured(`MCP server ${server.name}: its URL is not valid`);
   const token =
-    server.credential === undefined ? undefined : await secretValue(server, server.credential, org, secrets);
+    server.credential === undefined ? undefined : await required(server, server.credential, org, secrets);
   return httpLink(new URL(server.url), token === undefined ? {} : { authorization: `Bearer ${token}` }, http);
 }
 
-async function secretValue(
+async function required(
   server: McpServer,
   name: string,
   org: string,
   secrets: SecretReader,
 ): Promise<string> {
-  const value = await secrets(name, org);
+  const value = await secretValue(secrets, org, name);
   if (value === undefined)
     throw new Misconfigured(`MCP server ${server.name}: the credential "${name}" is not set`);
   return value;
 }
+
+/** What a server prints may hold what it was given. */
+const withoutSecrets = (text: string, given: readonly { name: string; value: string }[]): string =>
+  given.reduce((clean, { name, value }) => clean.replaceAll(value, `[secret ${name}]`), text);
 
 /** Every secret that a server is given, for taking them out of its answers. */
 export async function secretsOf(
@@ -122,6 +131,8 @@ export async function secretsOf(
   const values = server.transport === 'stdio' ? Object.values(server.env ?? {}) : [];
   const names = values.flatMap((value) => SECRET_VALUE.exec(value)?.[1] ?? []);
   if (server.transport === 'http' && server.credential !== undefined) names.push(server.credential);
-  const found = await Promise.all(names.map(async (name) => ({ name, value: await secrets(name, org) })));
+  const found = await Promise.all(
+    names.map(async (name) => ({ name, value: await secretValue(secrets, org, name) })),
+  );
   return found.flatMap(({ name, value }) => (value === undefined ? [] : [{ name, value }]));
 }

@@ -23,9 +23,10 @@ export class McpTools {
   /** One attempt. Progress extends the tool's time-out, up to a hard cap (C28). */
   async run(call: ToolCall, { server, tool }: McpSource): Promise<ToolResult> {
     const attempt = new Attempt(call.signal, call.tool.timeoutMs, PROGRESS_CAP_MS);
-    const secrets = await secretsOf(server, call.org, this.options.secrets);
-    const clean = (result: ToolResult) => secrets.reduce((text, secret) => redacted(text, secret), result);
+    let clean = (result: ToolResult) => result;
     try {
+      const secrets = await secretsOf(server, call.org, this.options.secrets);
+      clean = (result) => secrets.reduce((text, secret) => redacted(text, secret), result);
       const answer = await this.within(attempt, call.org, server, (session) =>
         session.call(tool, call.arguments, call.idempotencyKey, attempt),
       );

@@ -20,7 +20,7 @@ beforeEach(() => {
   logged = [];
   const note = (facts: Record<string, unknown>) => void logged.push(facts);
   runner = createToolRunner({
-    secrets: (name) => (name === 'stock-key' ? 's3cret-value' : undefined),
+    secrets: (_org, name) => (name === 'stock-key' ? 's3cret-value' : undefined),
     recordings: async () => undefined,
     http: { allowedHosts: [], allowPrivate: false },
     mcp: {

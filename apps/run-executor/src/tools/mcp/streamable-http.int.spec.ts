@@ -13,7 +13,7 @@ let runner: ToolRunner;
 
 beforeEach(() => {
   runner = createToolRunner({
-    secrets: (name) => (name === 'mcp-token' ? 's3cret-value' : undefined),
+    secrets: (_org, name) => (name === 'mcp-token' ? 's3cret-value' : undefined),
     recordings: async () => undefined,
     http: {
       allowedHosts: ['127.0.0.1', 'inside.test'],
