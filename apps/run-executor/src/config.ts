@@ -38,8 +38,8 @@ export interface ExecutorConfig {
   /** Folder of secrets, one file a secret: `<folder>/<org id>/<name>`; undefined: there are none. */
   secretsDir?: string;
   http: { allowedHosts: string[]; allowPrivate: boolean };
-  /** Commands that stdio MCP servers may be started with. */
-  stdioCommands: string[];
+  /** Command lines that stdio MCP servers may be started with: words, `*` at the end for further arguments. */
+  stdioCommands: (string | string[])[];
   pauseTtlMs: number;
   /** Whether this process keeps the rows. One of several is enough; the others wait for its lock. */
   projections: boolean;

@@ -1,0 +1,151 @@
+import { randomUUID } from 'node:crypto';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { parseArgs } from 'node:util';
+import { ApiClient } from './api-client';
+import { DEMONSTRATION_AGENT, QUESTION, seedDemonstration, stdioCommand } from './demonstration';
+import { LiveRun } from './live-run';
+import { Platform } from './platform';
+import { readStartConfig } from './start.config';
+
+const HELP = `npm start [-- options]
+
+  --once          end with exit code 0 after the first run
+  --port N        port of the HTTP API (default 8080, or a free one where that is taken; 0: a free one)
+  --folder DIR    where data and keys lie (default .runyard)
+  --help          this text
+`;
+
+/** What tools of this machine need to reach the running product; for its owner's eyes only. */
+interface Connection {
+  api_url: string;
+  ops_url: string;
+  org_id: string;
+  user_id: string;
+  keys: { admin: string };
+  nats_url: string;
+  /** The owner's login: migrations and verification. */
+  database_url: string;
+}
+
+const say = (line = ''): void => console.log(line);
+
+async function main(): Promise<void> {
+  const { values } = parseArgs({
+    options: { once: { type: 'boolean' }, port: { type: 'string' }, folder: { type: 'string' }, help: { type: 'boolean' } },
+  });
+  if (values.help) return say(HELP);
+  const root = resolve(__dirname, '../../..');
+  const folder = resolve(values.folder ?? join(root, '.runyard'));
+  const config = readStartConfig();
+  say('Starting Postgres, NATS and all services …');
+  const startedAt = performance.now();
+  const platform = await Platform.start({
+    folder,
+    durable: config.durable,
+    httpPort: await freeOr(Number(values.port ?? 8_080)),
+    opsPort: 0,
+    logLevel: config.logLevel,
+    databaseUrl: config.databaseUrl,
+    natsUrl: config.natsUrl,
+    executor: { stdioCommands: [stdioCommand(root)] },
+    log: (line) => config.logLevel === 'debug' && say(line),
+  });
+  const stopped = stopOnSignal(platform);
+  try {
+    const connection = await connectionOf(platform, join(folder, 'connection.json'));
+    say(`Everything is up after ${((performance.now() - startedAt) / 1_000).toFixed(1)} s.\n`);
+    await firstRun(connection, root, platform.folders.recordings);
+    whereToLook(connection, join(folder, 'connection.json'));
+  } catch (error) {
+    await platform.stop();
+    throw error;
+  }
+  if (values.once) await platform.stop();
+  else await stopped;
+}
+
+/** The org and key of this installation; made at the first start, and again where the file was lost. */
+async function connectionOf(platform: Platform, file: string): Promise<Connection> {
+  const known = existsSync(file) ? (JSON.parse(readFileSync(file, 'utf8')) as Connection) : undefined;
+  const made = known ?? (await newOrg(platform));
+  const connection: Connection = {
+    ...made,
+    api_url: platform.apiUrl,
+    ops_url: `http://127.0.0.1:${platform.opsPort}`,
+    nats_url: platform.stack.natsUrl,
+    database_url: platform.stack.ownerUrl,
+  };
+  writeFileSync(file, `${JSON.stringify(connection, null, 2)}\n`, { mode: 0o600 });
+  return connection;
+}
+
+async function newOrg(platform: Platform): Promise<Pick<Connection, 'org_id' | 'user_id' | 'keys'>> {
+  const { org, user, key } = await platform.createOrg({
+    name: 'Demonstration',
+    time_zone: 'Europe/Berlin',
+    admin: { email: 'admin@demonstration.example', name: 'Admin' },
+    key_label: 'local start',
+  });
+  return { org_id: org.org_id, user_id: user.user_id, keys: { admin: key.key } };
+}
+
+async function firstRun(connection: Connection, root: string, recordings: string): Promise<void> {
+  const api = new ApiClient(connection.api_url, connection.keys.admin);
+  await seedDemonstration(api, root, recordings);
+  const body = { agent_id: DEMONSTRATION_AGENT, input: QUESTION, conversation_id: `demo-${randomUUID()}` };
+  const { run_id } = await api.call<{ run_id: string }>('POST', '/v1/runs', body);
+  say(`Run ${run_id} of agent ${DEMONSTRATION_AGENT} (recorded model, MCP tools; no API key needed):`);
+  const live = new LiveRun(say);
+  let last = '';
+  for await (const event of api.events(run_id)) {
+    live.show(event);
+    last = event.type;
+  }
+  if (last !== 'RunSucceeded') throw new Error(`the first run ended with ${last}`);
+}
+
+function whereToLook(connection: Connection, file: string): void {
+  say(`
+HTTP API       ${connection.api_url}/v1   (OpenAPI: ${connection.api_url}/v1/openapi.json)
+keys           ${file}
+health         ${connection.ops_url}/ready   metrics: ${connection.ops_url}/metrics
+the same rows  npx runyard verify
+
+  KEY=$(node -p "require('${file}').keys.admin")
+  curl -H "Authorization: Bearer $KEY" ${connection.api_url}/v1/runs
+`);
+}
+
+function stopOnSignal(platform: Platform): Promise<void> {
+  return new Promise((done) => {
+    let stopping = false;
+    const stop = () => {
+      if (stopping) process.exit(130);
+      stopping = true;
+      say('\nStopping …');
+      void platform.stop().then(done);
+    };
+    process.on('SIGINT', stop);
+    process.on('SIGTERM', stop);
+    say('Ctrl-C stops everything.');
+  });
+}
+
+/** The wished port where it is free, else any free one (0). */
+async function freeOr(port: number): Promise<number> {
+  const { createServer } = await import('node:net');
+  return new Promise((done) => {
+    const probe = createServer();
+    probe.once('error', () => done(0));
+    probe.listen(port, '127.0.0.1', () => probe.close(() => done(port)));
+  });
+}
+
+main().then(
+  () => process.exit(0),
+  (error: unknown) => {
+    console.error(error instanceof Error ? (error.stack ?? error.message) : error);
+    process.exit(1);
+  },
+);
