@@ -1,0 +1,111 @@
+import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { connect } from '@nats-io/transport-node';
+import type { LocalNatsServer } from '../local/nats.mjs';
+import { MINIMUM_NATS_VERSION, findNatsServer, isOlder, startNatsServer } from '../local/nats.mjs';
+
+jest.setTimeout(60_000);
+
+let dir: string;
+const started: LocalNatsServer[] = [];
+beforeEach(() => (dir = mkdtempSync(join(tmpdir(), 'runyard-nats-spec-'))));
+afterEach(async () => {
+  await Promise.all(started.splice(0).map((server) => server.kill()));
+  rmSync(dir, { recursive: true, force: true });
+});
+
+/** A stand-in for a nats-server that only tells its version. */
+function binary(folder: string, says: string): string {
+  mkdirSync(join(dir, folder), { recursive: true });
+  const file = join(dir, folder, 'nats-server');
+  writeFileSync(file, `#!/bin/sh\necho "${says}"\n`);
+  chmodSync(file, 0o755);
+  return file;
+}
+const start = async (options: { port?: number; syncAlways?: boolean } = {}) => {
+  const server = await startNatsServer({ dir, ...options });
+  started.push(server);
+  return server;
+};
+
+describe('findNatsServer', () => {
+  const cached = () => ({ cacheDir: join(dir, 'cache') });
+
+  it('takes NATS_BIN, then PATH, then the cache', async () => {
+    const [given, onPath, inCache] = ['given', 'path', 'cache'].map((folder) =>
+      binary(folder, 'nats-server: v2.10.27'),
+    );
+    const PATH = `${join(dir, 'nothing')}:${join(dir, 'path')}`;
+    expect(await findNatsServer({ env: { NATS_BIN: given, PATH }, ...cached() })).toBe(given);
+    expect(await findNatsServer({ env: { PATH }, ...cached() })).toBe(onPath);
+    expect(await findNatsServer({ env: {}, ...cached() })).toBe(inCache);
+  });
+
+  it('passes an old one on PATH over and says why', async () => {
+    binary('path', 'nats-server: v2.9.10');
+    const good = binary('cache', 'nats-server: v2.11.0');
+    const lines: string[] = [];
+    expect(
+      await findNatsServer({
+        env: { PATH: join(dir, 'path') },
+        log: (line) => lines.push(line),
+        ...cached(),
+      }),
+    ).toBe(good);
+    expect(lines).toEqual([expect.stringMatching(/2\.9\.10; 2\.10\.23 or newer is needed/)]);
+  });
+
+  it.each([
+    ['nats-server: v2.10.22', /is 2\.10\.22; 2\.10\.23 or newer/],
+    ['something else', /does not tell its version/],
+  ])('refuses a NATS_BIN that says %j, with the reason', async (says, reason) => {
+    const NATS_BIN = binary('given', says);
+    await expect(findNatsServer({ env: { NATS_BIN }, ...cached() })).rejects.toThrow(reason);
+  });
+
+  it('refuses a NATS_BIN that is not there', async () => {
+    await expect(findNatsServer({ env: { NATS_BIN: join(dir, 'none') }, ...cached() })).rejects.toThrow(
+      /not there/,
+    );
+  });
+
+  it('compares versions by number', () => {
+    expect(isOlder('2.9.10', MINIMUM_NATS_VERSION)).toBe(true);
+    expect(isOlder('2.10.9', MINIMUM_NATS_VERSION)).toBe(true);
+    expect(isOlder('2.10.23', MINIMUM_NATS_VERSION)).toBe(false);
+    expect(isOlder('3.0.0', MINIMUM_NATS_VERSION)).toBe(false);
+  });
+});
+
+describe('startNatsServer', () => {
+  it('runs JetStream on loopback, syncs every message by default, and takes payloads of 1 MB', async () => {
+    const server = await start();
+    const connection = await connect({ servers: server.url });
+    expect(connection.info).toMatchObject({ jetstream: true, max_payload: 1_048_576, host: '127.0.0.1' });
+    await connection.close();
+    expect(readFileSync(join(dir, 'nats.conf'), 'utf8')).toMatch(/sync_interval: always/);
+  });
+
+  it('comes back on the same port with its data after kill -9', async () => {
+    const first = await start({ syncAlways: false });
+    const connection = await connect({ servers: first.url, maxReconnectAttempts: -1, reconnectTimeWait: 50 });
+    const request = async (subject: string, body: object) =>
+      (await connection.request(subject, JSON.stringify(body))).json<{ state?: { messages: number } }>();
+    await request('$JS.API.STREAM.CREATE.TEST', { name: 'TEST', subjects: ['test'], storage: 'file' });
+    await request('test', {});
+    await first.kill();
+    await first.exited;
+    const second = await start({ port: first.port, syncAlways: false });
+    expect(second.port).toBe(first.port);
+    await connection.flush();
+    expect((await request('$JS.API.STREAM.INFO.TEST', {})).state?.messages).toBe(1);
+    await connection.close();
+    await second.stop();
+  });
+
+  it('says what the server said when it cannot start', async () => {
+    const { port } = await start();
+    await expect(start({ port })).rejects.toThrow(/did not start.*(in use|listen)/);
+  });
+});
