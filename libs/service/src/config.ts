@@ -26,9 +26,12 @@ export function readEnv<T extends z.ZodType>(schema: T, env: Env = process.env):
   );
 }
 
+/** Shorter ones are no secrets, but parts of ordinary words and numbers. */
+const SECRET_LENGTH = 6;
+
 /** A schema's message may quote what it read; a value is a secret until somebody proves that it is not. */
 function withoutValue(message: string, value: string | undefined): string {
-  return value ? message.replaceAll(value, '…') : message;
+  return value && value.length >= SECRET_LENGTH ? message.replaceAll(value, '…') : message;
 }
 
 const postgresUrl = z.string().regex(/^postgres(ql)?:\/\/\S+$/, 'must be a postgres:// URL');
