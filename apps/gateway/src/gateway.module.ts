@@ -74,7 +74,7 @@ export class GatewayModule implements OnModuleInit, OnModuleDestroy {
   /** Viewers first: an open stream would keep the HTTP server from closing. Their clients come back elsewhere. */
   async onModuleDestroy(): Promise<void> {
     this.unwatch();
-    this.streams.dismissAll();
+    await this.streams.dismissAll();
     await this.tail.stop();
   }
 }

@@ -38,7 +38,12 @@ export function inputOf(route: RouteDeclaration, parts: RequestParts): Record<st
   errors.push(...strayFields(route, 'body', Object.fromEntries(stray.map((field) => [field, true]))));
   if (errors.length > 0) throw refusal(errors);
   const etag = parts.ifMatch === undefined ? {} : { if_match: entityTag(route, parts.ifMatch) };
-  return parseWith(route.input, { ...body, ...fromQuery(route, parts.query), ...etag, ...parts.params });
+  return parseWith(route.input, {
+    ...body,
+    ...fromTexts(route, parts.query),
+    ...etag,
+    ...fromTexts(route, parts.params),
+  });
 }
 
 function bodyOf(route: RouteDeclaration, { body }: RequestParts): Record<string, unknown> {
@@ -80,13 +85,13 @@ function contradictions(
     .map((field) => ({ pointer: `/${field}`, detail: 'says something else than the path' }));
 }
 
-/** Query parameters are texts; where the schema wants numbers or booleans they are read as such. */
-function fromQuery(
+/** Parameters of path and query are texts; where the schema wants numbers or booleans they are read as such. */
+function fromTexts(
   route: RouteDeclaration,
-  query: Readonly<Record<string, unknown>>,
+  texts: Readonly<Record<string, unknown>>,
 ): Record<string, unknown> {
   return Object.fromEntries(
-    Object.entries(query).map(([field, value]) => {
+    Object.entries(texts).map(([field, value]) => {
       const schema = route.input.shape[field];
       return [field, typeof value === 'string' && schema ? readText(value, typesOf(schema)) : value];
     }),

@@ -1,3 +1,4 @@
+import { setTimeout as pause } from 'node:timers/promises';
 import { Problem, subjectOf } from '@runyard/contracts';
 import type { EventLog } from '@runyard/event-log';
 import type { Credential } from '../credentials/credential';
@@ -125,8 +126,13 @@ export class RunStreams {
     for (const [viewer, of] of this.viewers) if (of === org) viewer.dismiss();
   }
 
-  dismissAll(): void {
+  /** Ends all streams; resolves when their last bytes are on their way, or after a second. */
+  async dismissAll(): Promise<void> {
+    const closed = [...this.viewers.keys()].map(
+      (viewer) => new Promise<void>((resolve) => viewer.once('close', resolve)),
+    );
     for (const viewer of this.viewers.keys()) viewer.dismiss();
+    await Promise.race([Promise.all(closed).then(() => pause(FLUSH_MS)), pause(LONGEST_FAREWELL_MS)]);
   }
 
   /**
@@ -181,6 +187,11 @@ function placeOf(frame: RunEventFrame): { sequence: number; index: number } {
   const [sequence, index] = frame.position.split('.');
   return { sequence: Number(sequence), index: Number(index) };
 }
+
+/** A stream that has ended still has to pass the socket; a server that closes at once would cut it. */
+const FLUSH_MS = 50;
+/** A client that does not read must not hold up a shutdown. */
+const LONGEST_FAREWELL_MS = 1_000;
 
 /** Longest delay that a timer takes. */
 const LONGEST_TIMER_MS = 2 ** 31 - 1;
