@@ -160,7 +160,7 @@ describe('a service', () => {
           )
         ).length === 1,
     );
-    const moved = new RegExp(`runyard_projector_position\{[^}]*spec-counting AGENTS[^}]*\} ${sequence}\n`);
+    const moved = new RegExp(`runyard_projector_position.*spec-counting AGENTS.*} ${sequence}\n`);
     await eventually(async () => moved.test(await (await fetch(url('/metrics'))).text()));
   });
 
@@ -218,7 +218,7 @@ describe('a service', () => {
     expect(await answer).toBe('finished');
     await closing;
     await connection.close();
-    await expect(fetch(url('/live'))).rejects.toThrow();
+    await expect(fetch(url('/live'))).rejects.toThrow('fetch failed');
     app = await start();
   });
 });
