@@ -29,9 +29,7 @@ test('any text of UTF-16 units is reversible, and its cleaned form is taken', ()
     fc.property(units, (codes) => {
       const text = String.fromCharCode(...codes);
       const cleaned = cleanText(text);
-      expect(cleaned).not.toContain('\0');
-      expect(cleaned).not.toMatch(/\p{Surrogate}/u);
-      expect(restoreText(cleaned)).toBe(text);
+      return !/\0|\p{Surrogate}/u.test(cleaned) && restoreText(cleaned) === text;
     }),
     { numRuns: 10_000 },
   );

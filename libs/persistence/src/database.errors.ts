@@ -1,3 +1,4 @@
+import { types } from 'node:util';
 import { DatabaseError } from 'pg';
 import { Problem } from '@runyard/contracts';
 
@@ -24,8 +25,9 @@ const codeOf = (error: object): string =>
 /** Whether the same work may succeed a moment later: the database was not reachable, or too busy, or chose another transaction. */
 export function isPassing(error: unknown): boolean {
   if (error instanceof Problem) return error.code === 'unavailable';
-  if (!(error instanceof Error)) return false;
-  if (error instanceof AggregateError && error.errors.some(isPassing)) return true;
+  // Errors of Node itself come from another realm under jest: `instanceof Error` would miss them.
+  if (!types.isNativeError(error)) return false;
+  if ('errors' in error && Array.isArray(error.errors) && error.errors.some(isPassing)) return true;
   const code = codeOf(error);
   return error instanceof DatabaseError
     ? PASSING.test(code)

@@ -1,5 +1,5 @@
 import { escapeIdentifier, escapeLiteral } from 'pg';
-import type { MigrationInterface, QueryRunner } from 'typeorm';
+import type { Logger, MigrationInterface, QueryRunner } from 'typeorm';
 import { lockKey } from './lock-key';
 import { CHECKPOINT_MIGRATIONS } from './migrations/checkpoints';
 import type { Tx } from './types';
@@ -83,6 +83,19 @@ async function lock(
   }
 }
 
+/** TypeORM's own logger writes to the console. */
+function quietLogger(log: (line: string) => void): Logger {
+  const nothing = () => undefined;
+  return {
+    logQuery: nothing,
+    logQueryError: nothing,
+    logQuerySlow: nothing,
+    logSchemaBuild: nothing,
+    logMigration: (message) => log(message),
+    log: nothing,
+  };
+}
+
 async function prepareSchema(runner: QueryRunner, { schema, roles = [] }: MigrationOptions): Promise<void> {
   const name = escapeIdentifier(schema);
   await runner.query(`CREATE SCHEMA IF NOT EXISTS ${name}`);
@@ -126,11 +139,14 @@ export async function runMigrations(options: MigrationOptions): Promise<string[]
     migrations: migrations.map(asClass),
     migrationsTableName: TABLE,
     poolSize: 1,
+    logger: quietLogger(log),
     extra: { options: `-c search_path=${schema},public`, connectionTimeoutMillis: 10_000 },
   });
   await source.initialize();
   const runner = source.createQueryRunner();
   try {
+    // A killed migrator's session ends within a second, also in the middle of a long statement (not known on Windows).
+    await runner.query(`SET client_connection_check_interval = '1s'`).catch(() => undefined);
     await lock(runner, schema, waitMs, log);
     await prepareSchema(runner, options);
     await refuseNewer(runner, schema, new Set(migrations.map(fullName)));

@@ -21,7 +21,7 @@ export class LockLost extends Error {}
 
 /** An error may come from another realm (jest's sandbox); what it says is what counts. */
 export const messageOf = (error: unknown): string =>
-  types.isNativeError(error) || error instanceof Error ? error.message : String(error);
+  types.isNativeError(error) ? error.message : String(error);
 
 /** Types of a commit's events, for people; only read when something went wrong. */
 export function eventTypesOf({ body }: ProjectedCommit): string {
