@@ -30,6 +30,7 @@ import { KeptAnswers } from './idempotency/kept-answers';
 import { migrateGateway } from './migrations';
 import { ApiDescription } from './openapi/api-description';
 import { ProblemFilter } from './problems/problem-filter';
+import { RunEnds } from './stream/run-end';
 import { RunStreams } from './stream/run-streams';
 import { RunTail } from './stream/run-tail.process';
 
@@ -143,6 +144,11 @@ function streams(config: GatewayConfig): Provider[] {
       provide: RunStreams,
       inject: [EVENT_LOG, RunTail],
       useFactory: (log: EventLog, tail: RunTail) => new RunStreams(log, tail, config.streams),
+    },
+    {
+      provide: RunEnds,
+      inject: [EVENT_LOG, RunTail],
+      useFactory: (log: EventLog, tail: RunTail) => new RunEnds(log, tail),
     },
     {
       provide: RunRequests,

@@ -45,14 +45,14 @@ function etagOf(body: unknown): Record<string, string> {
 
 /** A list with more to come says where, so that clients need not build the address. */
 function nextOf(call: Call, body: unknown): Record<string, string> {
-  const cursor: unknown =
-    typeof body === 'object' && body !== null ? Reflect.get(body, 'next_cursor') : undefined;
-  if (call.method !== 'GET' || typeof cursor !== 'string') return {};
-  // The event list is continued by the cursor of its events.
+  if (call.method !== 'GET' || typeof body !== 'object' || body === null) return {};
+  const cursor: unknown = Reflect.get(body, 'next_cursor') ?? Reflect.get(body, 'next_after');
+  if (typeof cursor !== 'string' && typeof cursor !== 'number') return {};
+  // Parts of a run are continued by place, everything else by cursor.
   const name = 'after' in call.route.input.shape ? 'after' : 'cursor';
   const query = new URLSearchParams();
   for (const [field, value] of Object.entries(call.query))
     if (field !== name) query.append(field, String(value));
-  query.set(name, cursor);
+  query.set(name, String(cursor));
   return { link: `<${call.path}?${query.toString()}>; rel="next"` };
 }

@@ -1,10 +1,15 @@
 import { Controller } from '@nestjs/common';
+import {
+  conversationReadSchema,
+  conversationRefSchema,
+  createConversationSchema,
+  listConversationsSchema,
+} from '@runyard/contracts';
 import { Answer, FromRequest } from '../door/call';
 import type { Call } from '../door/call';
 import { Route } from '../door/route';
 import { ANYBODY, OWNERS, STARTERS } from './access';
 import { changeRow, conversationRow, pageOf } from './rows';
-import { conversationRead, conversationRef, createConversation, listConversations } from './run-inputs';
 import { Services } from './services.adapter';
 
 const tag = 'conversations';
@@ -22,7 +27,7 @@ export class ConversationsController {
     summary: 'Create a conversation',
     description: 'Its first run creates one as well.',
     access: STARTERS,
-    input: createConversation,
+    input: createConversationSchema,
     success: [{ status: 201, description: 'The conversation', body: conversationRow }],
     problems: ['already_exists'],
     idempotency: 'replayed',
@@ -42,7 +47,7 @@ export class ConversationsController {
     tag,
     summary: 'List conversations, newest first',
     access: ANYBODY,
-    input: listConversations,
+    input: listConversationsSchema,
     success: [
       {
         status: 200,
@@ -63,7 +68,7 @@ export class ConversationsController {
     tag,
     summary: 'Read a conversation',
     access: ANYBODY,
-    input: conversationRead,
+    input: conversationReadSchema,
     success: [{ status: 200, description: 'The conversation', body: conversationRow }],
   })
   get(@FromRequest() call: Call): Promise<unknown> {
@@ -77,7 +82,7 @@ export class ConversationsController {
     tag,
     summary: 'Delete a conversation and its runs',
     access: OWNERS,
-    input: conversationRef,
+    input: conversationRefSchema,
     success: [{ status: 200, description: 'Deleted', body: changeRow }],
     problems: ['conflict'],
   })

@@ -176,8 +176,34 @@ export const stepRow = named(
   'Step',
   z.looseObject({ seq: count, kind: z.enum(['model_turn', 'tool_call', 'approval']) }),
 );
-export const inspectRow = named('RunInspection', z.looseObject({}));
-export const trajectoryRow = named('Trajectory', z.looseObject({}));
+export const stepPage = named(
+  'StepPage',
+  z.looseObject({
+    data: z.array(stepRow),
+    next_after: z.int().nullable().describe('Pass it as after for the rest'),
+  }),
+);
+export const inspectRow = named(
+  'RunInspection',
+  z.looseObject({
+    run: runRow,
+    tree: z.array(z.looseObject({ run_id: text })).describe('Runs that it delegated to, at any depth'),
+    tree_truncated: z.boolean(),
+    steps: z.array(stepRow),
+    next_after: z.int().nullable(),
+  }),
+);
+export const trajectoryRow = named(
+  'Trajectory',
+  z.looseObject({
+    run_id: text,
+    state: z.enum(RUN_STATES),
+    complete: z.boolean(),
+    position,
+    entries: z.array(z.looseObject({ kind: text })),
+    next_after: z.int().nullable(),
+  }),
+);
 export const eventFrame = named(
   'RunEvent',
   z.object({ run_id: text, type: text, time, position: text, actor: text, data: z.unknown() }),

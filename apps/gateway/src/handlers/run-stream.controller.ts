@@ -3,6 +3,7 @@ import type { StartRun } from '@runyard/contracts';
 import { Answer, FromRequest } from '../door/call';
 import type { Call } from '../door/call';
 import { Route } from '../door/route';
+import { RunEnds } from '../stream/run-end';
 import { RunStreams } from '../stream/run-streams';
 import { ANYBODY, STARTERS } from './access';
 import { eventPage, runRow, startedRow } from './rows';
@@ -29,6 +30,7 @@ export class RunStreamController {
     private readonly services: Services,
     private readonly starts: RunStart,
     private readonly streams: RunStreams,
+    private readonly ends: RunEnds,
   ) {}
 
   @Route({
@@ -122,7 +124,7 @@ export class RunStreamController {
     headers: Record<string, string>,
   ): Promise<Answer> {
     const applied = { ...headers, 'preference-applied': `wait=${seconds}` };
-    const position = await this.streams.waitForEnd(call.caller.org, started.run_id, seconds * 1000);
+    const position = await this.ends.wait(call.caller.org, started.run_id, seconds * 1000);
     if (position === undefined) return new Answer(started, { status: 202, headers: applied });
     return new Answer(await this.services.run(call, started.run_id, position), {
       status: 200,

@@ -1,11 +1,18 @@
 import { Controller } from '@nestjs/common';
+import {
+  extendRunSchema,
+  listRunsSchema,
+  runPartSchema,
+  runReadSchema,
+  runRefSchema,
+  setRunModeSchema,
+} from '@runyard/contracts';
 import { Answer, FromRequest } from '../door/call';
 import type { Call } from '../door/call';
 import { Route } from '../door/route';
 import type { RouteDeclaration } from '../door/route';
 import { ANYBODY, OWNERS } from './access';
-import { controlledRow, inspectRow, pageOf, runRow, stepRow, listOf, trajectoryRow } from './rows';
-import { extendRun, listRuns, listSteps, runRead, runRef, setMode } from './run-inputs';
+import { controlledRow, inspectRow, pageOf, runRow, stepPage, trajectoryRow } from './rows';
 import { Services } from './services.adapter';
 
 const tag = 'runs';
@@ -19,7 +26,7 @@ const controlled = {
 const control = (
   word: string,
   summary: string,
-  input: RouteDeclaration['input'] = runRef,
+  input: RouteDeclaration['input'] = runRefSchema,
 ): RouteDeclaration => ({
   method: 'POST',
   path: `/v1/runs/:run_id/${word}`,
@@ -45,7 +52,7 @@ export class RunsController {
     summary: 'List runs, newest first',
     description: 'All filters that are given must hold.',
     access: ANYBODY,
-    input: listRuns,
+    input: listRunsSchema,
     success: [{ status: 200, description: 'A page of runs', body: pageOf('RunPage', runRow) }],
     problems: ['invalid_cursor'],
   })
@@ -60,7 +67,7 @@ export class RunsController {
     tag,
     summary: 'Read a run',
     access: ANYBODY,
-    input: runRead,
+    input: runReadSchema,
     success: [{ status: 200, description: 'The run', body: runRow }],
   })
   get(@FromRequest() call: Call<{ run_id: string; at_least?: string }>): Promise<unknown> {
@@ -74,12 +81,12 @@ export class RunsController {
     tag,
     summary: 'Read the steps of a run so far',
     access: ANYBODY,
-    input: listSteps,
+    input: runPartSchema,
     success: [
       {
         status: 200,
         description: 'Model turns, tool calls and decisions, in order',
-        body: listOf('StepList', stepRow),
+        body: stepPage,
       },
     ],
   })
@@ -94,7 +101,7 @@ export class RunsController {
     tag,
     summary: 'Read a run whole, with its tree',
     access: ANYBODY,
-    input: runRead,
+    input: runReadSchema,
     success: [{ status: 200, description: 'The run, its steps and its tree', body: inspectRow }],
   })
   inspect(@FromRequest() call: Call): Promise<unknown> {
@@ -108,7 +115,7 @@ export class RunsController {
     tag,
     summary: 'Read the trajectory of an ended run',
     access: ANYBODY,
-    input: runRead,
+    input: runPartSchema,
     success: [
       {
         status: 200,
@@ -137,12 +144,12 @@ export class RunsController {
     return this.services.executor(call, 'runs.resume');
   }
 
-  @Route(control('extend', 'Raise the bounds of a run', extendRun))
+  @Route(control('extend', 'Raise the bounds of a run', extendRunSchema))
   extend(@FromRequest() call: Call): Promise<unknown> {
     return this.services.executor(call, 'runs.extend');
   }
 
-  @Route(control('mode', 'Set what writing tools may do', setMode))
+  @Route(control('mode', 'Set what writing tools may do', setRunModeSchema))
   mode(@FromRequest() call: Call): Promise<unknown> {
     return this.services.executor(call, 'runs.set_mode');
   }
@@ -155,7 +162,7 @@ export class RunsController {
     summary: 'Delete a run',
     description: 'An unfinished run is cancelled to its end first: 202 until it has ended; ask again then.',
     access: OWNERS,
-    input: runRef,
+    input: runRefSchema,
     success: [
       { status: 200, description: 'Deleted', body: controlledRow },
       {

@@ -135,31 +135,6 @@ export class RunStreams {
     await Promise.race([Promise.all(closed).then(() => pause(FLUSH_MS)), pause(LONGEST_FAREWELL_MS)]);
   }
 
-  /**
-   * Resolves with the position of the event that ends the run, or undefined when `milliseconds` pass first. Joins the
-   * tail before it reads, like a viewer.
-   */
-  async waitForEnd(org: string, runId: string, milliseconds: number): Promise<string | undefined> {
-    const subject = subjectOf('runs', org, runId);
-    let settle: (position: string | undefined) => void = () => undefined;
-    const end = new Promise<string | undefined>((resolve) => (settle = resolve));
-    const timer = setTimeout(() => settle(undefined), milliseconds);
-    let unsubscribe = () => undefined as void;
-    try {
-      unsubscribe = await this.tail.subscribe(subject, {
-        onCommit: (commit) => {
-          if (commit.ends) settle(`${commit.sequence}.0`);
-        },
-        onLost: () => settle(undefined),
-      });
-      const logged = (await this.log.read(subject)).find(commitEndsRun);
-      return logged ? `${logged.sequence}.0` : await end;
-    } finally {
-      clearTimeout(timer);
-      unsubscribe();
-    }
-  }
-
   /** A run's first event is its birth (or its fence, P2.6). If something else comes first, the log was cut. */
   private async refuseCutHistory(subject: string, runId: string): Promise<void> {
     const first = (await this.log.read(subject)).flatMap((commit) => framesOf(commit))[0];
