@@ -1,0 +1,22 @@
+import { runsBenchmark } from './runs/runs-benchmark';
+
+/** Every benchmark by its name: what it shows, and how it is run. */
+const BENCHMARKS: Readonly<Record<string, { shows: string; run(args: string[]): Promise<number> }>> = {
+  runs: { shows: 'runs of an agent beside what the servers allow at most; `npm run bench -- runs --help`', run: runsBenchmark },
+};
+
+async function main([name, ...args]: string[]): Promise<number> {
+  const benchmark = name === undefined ? undefined : BENCHMARKS[name];
+  if (benchmark) return benchmark.run(args);
+  console.log('npm run bench -- <name> [options]\n');
+  for (const [each, { shows }] of Object.entries(BENCHMARKS)) console.log(`  ${each.padEnd(8)}${shows}`);
+  return name === undefined ? 0 : 2;
+}
+
+main(process.argv.slice(2)).then(
+  (code) => process.exit(code),
+  (error: unknown) => {
+    console.error(error);
+    process.exit(1);
+  },
+);

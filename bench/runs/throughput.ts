@@ -1,0 +1,132 @@
+import { agentOf, COMMITS, ITERATIONS } from './catalogue';
+import type { Laboratory } from './laboratory';
+import type { DurabilityClass, RunsOptions } from './options';
+import { processorMs } from './processor-time';
+import type { FollowedRun } from './requester';
+import { median, percentile } from './statistics';
+
+const BARE_BYTES = 1_024;
+/** A bare chain is cheaper than a run; as many of them would take too short a time to be measured. */
+const BARE_FACTOR = 2;
+
+export interface ProcessorMs {
+  executors: number;
+  nats: number;
+  postgres: number;
+  /** This process: it asks for runs and watches them, and hosts registry and gateway. */
+  requester: number;
+}
+
+/** One round of the product at one concurrency, beside the bare clients. */
+export interface Round {
+  concurrency: number;
+  runs: number;
+  runsPerSecond: number;
+  p50: number;
+  p99: number;
+  firstStepAfterSent: number;
+  firstStepAfterAccepted: number;
+  /** Commits that the rows were behind when the last run ended, and milliseconds until they had caught up. */
+  lag: number;
+  catchUpMs: number;
+  /** Runs a second until the rows had caught up. */
+  sustainedPerSecond: number;
+  /** Processor time a run, until the rows had caught up. */
+  processor: ProcessorMs;
+  chainsPerSecond: number;
+  chainP50: number;
+  loopsPerSecond: number | null;
+}
+
+/** Rounds of every concurrency in turn, so that what else goes on on the machine meets all alike. */
+export async function measureThroughput(
+  laboratory: Laboratory,
+  durability: DurabilityClass,
+  options: RunsOptions,
+  say: (line: string) => void,
+): Promise<Round[]> {
+  const rounds: Round[] = [];
+  await laboratory.requester.runs(agentOf(ITERATIONS), Math.min(200, options.runsAt(64)), 8);
+  await laboratory.caughtUp();
+  for (let round = 1; round <= options.rounds; round++)
+    for (const concurrency of options.concurrencies) {
+      const runs = options.runsAt(concurrency);
+      const product = await productRound(laboratory, concurrency, runs);
+      const bare = await bareRound(laboratory, durability, concurrency, runs);
+      rounds.push({ ...product, ...bare });
+      say(`  round ${round}, concurrency ${concurrency}: ${product.runsPerSecond.toFixed(1)} runs/s, ${bare.chainsPerSecond.toFixed(1)} bare chains/s`);
+    }
+  return rounds;
+}
+
+async function productRound(laboratory: Laboratory, concurrency: number, runs: number) {
+  const { requester, rows } = laboratory;
+  const before = await rows.succeeded();
+  const first = await requester.lastSequence();
+  const usedBefore = processorUse(laboratory);
+  const startedAt = performance.now();
+  const ended = await requester.runs(agentOf(ITERATIONS), runs, concurrency);
+  const seconds = (performance.now() - startedAt) / 1_000;
+  const last = await requester.lastSequence();
+  const lag = last - (await rows.position());
+  await rows.reach(last);
+  const allSeconds = (performance.now() - startedAt) / 1_000;
+  const used = processorUse(laboratory);
+  await verify(laboratory, ended, before, last - first);
+  const share = (of: keyof ProcessorMs) => (used[of] - usedBefore[of]) / runs;
+  const latencies = ended.map((run) => run.endedAt - run.sentAt);
+  return {
+    concurrency,
+    runs,
+    runsPerSecond: runs / seconds,
+    p50: percentile(latencies, 0.5),
+    p99: percentile(latencies, 0.99),
+    firstStepAfterSent: median(ended.map((run) => run.firstStepAt - run.sentAt)),
+    firstStepAfterAccepted: median(ended.map((run) => run.firstStepAt - run.acceptedAt)),
+    lag,
+    catchUpMs: (allSeconds - seconds) * 1_000,
+    sustainedPerSecond: runs / allSeconds,
+    processor: { executors: share('executors'), nats: share('nats'), postgres: share('postgres'), requester: share('requester') },
+  };
+}
+
+/** Fast and wrong is not fast: every run has ended well, with all of its commits and rows. */
+async function verify(
+  { rows }: Laboratory,
+  ended: readonly FollowedRun[],
+  before: Awaited<ReturnType<Laboratory['rows']['succeeded']>>,
+  appended: number,
+): Promise<void> {
+  const after = await rows.succeeded();
+  const runs = ended.length;
+  const facts: [what: string, is: number, expected: number][] = [
+    ['runs that succeeded', ended.filter((run) => run.succeeded).length, runs],
+    ['commits in the log', appended, runs * COMMITS],
+    ['commits in the archive', after.commits - before.commits, runs * COMMITS],
+    ['rows of runs', after.runs - before.runs, runs],
+    ['rows of steps', after.steps - before.steps, runs * (2 * ITERATIONS - 1)],
+  ];
+  for (const [what, is, expected] of facts) if (is !== expected) throw new Error(`${what}: ${is} instead of ${expected}`);
+}
+
+function processorUse({ executors, platform }: Laboratory): ProcessorMs {
+  const { nats = 0, postgres = 0 } = platform.stack.pids;
+  return {
+    executors: executors.pids.reduce((sum, pid) => sum + processorMs(pid), 0),
+    nats: processorMs(nats),
+    postgres: processorMs(postgres, true),
+    requester: processorMs(process.pid),
+  };
+}
+
+async function bareRound({ bare }: Laboratory, durability: DurabilityClass, concurrency: number, runs: number) {
+  const task = { messages: COMMITS, bytes: BARE_BYTES, runs: runs * BARE_FACTOR, concurrency };
+  const chain = await bare.perform({ kind: 'chain', ...task });
+  // The work queue is the limit of class B alone: there every message costs a sync of the disk.
+  const loop = durability === 'B' ? await bare.perform({ kind: 'loop', ...task, runs }) : null;
+  return {
+    chainsPerSecond: task.runs / (chain.milliseconds / 1_000),
+    chainP50: percentile(chain.latencies, 0.5),
+    loopsPerSecond: loop && runs / (loop.milliseconds / 1_000),
+  };
+}
