@@ -180,7 +180,7 @@ describe('lost acknowledgements (P1.2)', () => {
   it('says that the outcome is unknown when the log stays silent, and a repetition is safe', async () => {
     const quick = await connectEventLog({ servers: nats.url, name: 'quick', tryMs: 200, limitMs: 500 });
     const commit = first('down');
-    nats.pause();
+    await nats.pause();
     const error: unknown = await quick.log.append(commit).catch((reason: unknown) => reason);
     nats.resume();
     expect(error).toBeInstanceOf(LogUnavailable);

@@ -9,7 +9,7 @@ import { MAX_QUEUE_BYTES, publishItem, tooLarge } from './publish';
 import { QueueWorker } from './queue.consumer';
 import { checkServer } from './server';
 import type { Patience } from './stream-api';
-import type { TailParts } from './reading';
+import type { Interruption, TailParts } from './reading';
 import { tailBatches } from './tail';
 import type { WorkQueues } from './queue';
 import type { EventLog, Notice } from './types';
@@ -75,27 +75,31 @@ function connectionOptions({ servers, name, user, pass, token, tls }: ConnectOpt
   };
 }
 
-type Reconnects = Pick<TailParts, 'onReconnect'>;
+type Interruptions = Pick<TailParts, 'onInterruption'>;
 
 /** One reader of the connection's status for all parts: what was under way fails at once, then everybody starts again. */
 function watchConnection(
   connection: NatsConnection,
   exchange: Exchange,
   notice: (notice: Notice) => void,
-): Reconnects {
-  const listeners = new Set<() => void>();
+): Interruptions {
+  const listeners = new Set<(why: Interruption) => void>();
+  const interrupted = (why: Interruption) => {
+    exchange.failAll(why);
+    listeners.forEach((listener) => listener(why));
+  };
+  void connection.closed().then(() => interrupted('closed'));
   void (async () => {
     for await (const status of connection.status()) {
       if (status.type === 'disconnect') notice({ kind: 'disconnected', detail: status.server });
       if (status.type === 'slowConsumer') notice({ kind: 'slow_consumer', detail: status.sub.getSubject() });
       if (status.type !== 'reconnect') continue;
       notice({ kind: 'reconnected', detail: status.server });
-      exchange.failAll('reconnected');
-      listeners.forEach((listener) => listener());
+      interrupted('reconnected');
     }
   })();
   return {
-    onReconnect(listener) {
+    onInterruption(listener) {
       listeners.add(listener);
       return () => void listeners.delete(listener);
     },
@@ -107,11 +111,11 @@ function assemble(connection: NatsConnection, options: ConnectOptions): EventLog
   const now = options.now ?? Date.now;
   const notice = options.onNotice ?? (() => undefined);
   const exchange = new Exchange(connection);
-  const reconnects = watchConnection(connection, exchange, notice);
+  const interruptions = watchConnection(connection, exchange, notice);
   const history = new History(exchange, patience, (stream, subject, from) =>
     readBulk(parts, stream, subject, from),
   );
-  const parts: TailParts = { connection, exchange, history, notice, ...reconnects };
+  const parts: TailParts = { connection, exchange, history, notice, ...interruptions };
   const workers = new Set<QueueWorker>();
   return {
     connection,
@@ -121,7 +125,6 @@ function assemble(connection: NatsConnection, options: ConnectOptions): EventLog
       await Promise.all([...workers].map((worker) => worker.stop()));
       if (connection.isClosed()) return;
       await connection.drain().catch(() => connection.close());
-      exchange.failAll('closed');
     },
   };
 }
@@ -154,7 +157,9 @@ function onAppend(parts: TailParts, pattern: string, wake: (subject: string) => 
   const subscription = parts.connection.subscribe(pattern, {
     callback: (error, message) => void (error ?? wake(message.subject)),
   });
-  const release = exact ? parts.onReconnect(() => wake(pattern)) : () => undefined;
+  const release = exact
+    ? parts.onInterruption((why) => void (why === 'reconnected' && wake(pattern)))
+    : () => undefined;
   return () => {
     release();
     subscription.unsubscribe();

@@ -8,6 +8,7 @@ import { withLimit } from './limit';
 import type { Delivery } from './pull';
 import { Pull } from './pull';
 import type { QueueConsumer, QueueConsumerOptions } from './queue';
+import type { TailParts } from './reading';
 import { pauseMs } from './stream-api';
 
 const DEFAULTS = { maxAttempts: 12, ackWaitMs: 15_000, handlerLimitMs: 300_000, stopLimitMs: 20_000 };
@@ -16,7 +17,7 @@ const PARKED_MOST = 256;
 
 export interface QueueParts extends AttemptParts {
   connection: NatsConnection;
-  onReconnect(listener: () => void): () => void;
+  onInterruption: TailParts['onInterruption'];
 }
 
 /**
@@ -49,7 +50,7 @@ export class QueueWorker implements QueueConsumer {
       expired: () => this.fill(),
       trouble: (reason) => void this.repair(reason),
     });
-    this.release = parts.onReconnect(() => void this.repair('reconnected'));
+    this.release = parts.onInterruption((why) => void this.repair(why));
     this.beat = setInterval(() => this.inHand.forEach((one) => one.working()), this.options.ackWaitMs / 3);
   }
 

@@ -265,7 +265,7 @@ describe('C74 a consumer is never silently deaf (nats-io/nats.node#590)', () => 
 
   it('after the server stood still for longer than its silence is borne', async () => {
     const consumer = await start();
-    nats.pause();
+    await nats.pause();
     await eventually(() => consumer.lastSeenMs() > 4_000, { withinMs: 12_000 });
     await wait(10_000);
     nats.resume();

@@ -16,11 +16,14 @@ const FORGET_AFTER_MS = 30_000;
 const PATIENCE = { tryMs: 2_000, limitMs: 4_000 };
 const nanos = (ms: number) => ms * 1_000_000;
 
+export type Interruption = 'reconnected' | 'closed';
+
 export interface TailParts {
   connection: NatsConnection;
   exchange: Exchange;
   history: History;
-  onReconnect(listener: () => void): () => void;
+  /** Calls back when everything under way was lost. Returns an unsubscriber. */
+  onInterruption(listener: (why: Interruption) => void): () => void;
   notice(notice: Notice): void;
 }
 
@@ -46,7 +49,7 @@ export class Reading {
       expired: () => this.wake(),
       trouble: (reason) => this.end(reason),
     });
-    this.release = parts.onReconnect(() => this.end('reconnected'));
+    this.release = parts.onInterruption((why) => this.end(why));
   }
 
   /** Creates a consumer that starts at a sequence and acknowledges nothing; it lives in the server's memory only. */

@@ -4,7 +4,7 @@ import type { TestNats } from '@runyard/testing';
 import { eventually, startNats } from '@runyard/testing';
 import { streamDefinitions } from '../../../deploy/nats/streams';
 import type { EventLogConnection, Notice, RawCommit } from './index';
-import { CheckpointAhead, applyStreams, connectEventLog, streamSource } from './index';
+import { CheckpointAhead, LogUnavailable, applyStreams, connectEventLog, streamSource } from './index';
 
 jest.setTimeout(90_000);
 
@@ -140,7 +140,7 @@ describe('tail', () => {
     const tail = follow(lastSequence);
     const first = await write(10);
     await eventually(() => tail.got.length === 10);
-    nats.pause();
+    await nats.pause();
     await wait(13_000); // longer than the client bears silence
     nats.resume();
     const second = await write(10);
@@ -162,6 +162,19 @@ describe('tail', () => {
     }
     expect(got).toEqual(Array.from({ length: 600 }, (_, i) => lastSequence + 1 + i));
   });
+});
+
+it('ends with LogUnavailable when its connection is closed under it', async () => {
+  const doomed = await connectEventLog({ servers: nats.url, name: 'doomed' });
+  const tail = (async () => {
+    for await (const _commit of doomed.log.tail('PEOPLE', { after: 0, signal: new AbortController().signal }))
+      continue;
+  })();
+  const outcome = tail.catch((error: unknown) => error);
+  await eventually(async () => (await consumersOn('PEOPLE')) === 1);
+  await doomed.close();
+  expect(await outcome).toBeInstanceOf(LogUnavailable);
+  await expect(doomed.log.state('PEOPLE')).rejects.toThrow(LogUnavailable);
 });
 
 describe('alarms', () => {

@@ -1,6 +1,7 @@
-import { mkdtempSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
 import { applyStreams } from '@runyard/event-log';
 import { connect } from '@nats-io/transport-node';
 import { startNatsServer } from '../../../deploy/local/nats.mjs';
@@ -24,8 +25,8 @@ export interface TestNats extends AsyncDisposable {
   kill(): Promise<void>;
   /** Starts it again on the same port and data. Stops it first where it runs. */
   restart(): Promise<void>;
-  /** SIGSTOP: it keeps its connections and says nothing. */
-  pause(): void;
+  /** SIGSTOP: it keeps its connections and says nothing. Resolves when all its threads stand. */
+  pause(): Promise<void>;
   /** SIGCONT. */
   resume(): void;
 }
@@ -58,13 +59,27 @@ export async function startNats(options: StartNatsOptions = {}): Promise<TestNat
       server = await startNatsServer({ ...settings, port });
       running = true;
     },
-    pause: () => void signal('SIGSTOP'),
+    async pause() {
+      signal('SIGSTOP');
+      await standing(server.pid);
+    },
     resume: () => void signal('SIGCONT'),
     async [Symbol.asyncDispose]() {
       await end('kill');
       rmSync(dir, { recursive: true, force: true });
     },
   };
+}
+
+/** The signal is delivered in its own time; on systems without /proc a moment has to do. */
+async function standing(pid: number): Promise<void> {
+  for (let i = 0; i < 100; i++) {
+    await wait(10);
+    const state = existsSync('/proc')
+      ? readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]?.[0]
+      : undefined;
+    if (state === 'T' || (state === undefined && i > 10)) return;
+  }
 }
 
 async function applyAllStreams(url: string): Promise<void> {
