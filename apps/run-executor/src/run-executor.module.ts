@@ -1,7 +1,6 @@
 import { Module } from '@nestjs/common';
 import type { DynamicModule } from '@nestjs/common';
-import type { NatsConnection } from '@nats-io/transport-node';
-import type { EventLog, WorkQueues } from '@runyard/event-log';
+import type { EventLog, NatsConnection, WorkQueues } from '@runyard/event-log';
 import { runMigrations, roleOf, acrossRoleOf, schemaOf } from '@runyard/persistence';
 import type { Database } from '@runyard/persistence';
 import { DATABASE, EVENT_LOG, LOGGER, NATS_CONNECTION, ServiceModule, WORK_QUEUES } from '@runyard/service';

@@ -64,3 +64,13 @@ export function workSubject(org: string, runId: string): string {
 export function deadSubject(stream: string, consumer: string): string {
   return `runyard.dead.${token('stream', stream)}.${token('consumer', consumer)}`;
 }
+
+/** Where a process answers for itself: a request to a dead one is answered "no responders" at once (P3.3a). */
+export function presenceSubject(service: string, instance: string): string {
+  return `runyard.presence.${token('service', service)}.${token('instance', instance)}`;
+}
+
+/** Where a process is told that something was appended to a run that it drives. A mere wake-up. */
+export function wakeSubject(service: string, instance: string): string {
+  return `runyard.wake.${token('service', service)}.${token('instance', instance)}`;
+}

@@ -7,6 +7,7 @@ export { canonicalJson, digestOf, runIdOf } from './digest';
 export { OverlappingConsumer, delayAfter } from './durable';
 export { fold, foldCache, load, type Aggregate, type FoldCache, type Folded } from './fold';
 export { UnknownEvent, handle, handleTogether, type DecidedBy, type Handled } from './handle';
+export { ask, connectedFor, type Asked, type NatsConnection, type Subscription } from './messaging';
 export { Mailbox, type Settled } from './mailbox';
 export { comparePositions, formatPosition, parsePosition, type Position } from './position';
 export * from './queue';

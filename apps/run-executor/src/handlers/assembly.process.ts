@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
-import type { NatsConnection } from '@nats-io/transport-node';
 import { workSubject } from '@runyard/contracts';
-import type { EventLog, WorkQueues } from '@runyard/event-log';
+import { connectedFor } from '@runyard/event-log';
+import type { EventLog, NatsConnection, WorkQueues } from '@runyard/event-log';
 import { blobs } from '@runyard/persistence';
 import type { Database } from '@runyard/persistence';
 import type { Logger } from '@runyard/service';
@@ -129,14 +129,4 @@ function modelsFor(config: ExecutorConfig): (org: string) => ModelAdapter {
     adapters.set(org, adapter);
     return adapter;
   };
-}
-
-/** Milliseconds since our connection to the bus came up or back (P3.3a). */
-function connectedFor(connection: NatsConnection): () => number {
-  let since = performance.now();
-  void (async () => {
-    for await (const status of connection.status())
-      if (status.type === 'reconnect' || status.type === 'disconnect') since = performance.now();
-  })();
-  return () => performance.now() - since;
 }

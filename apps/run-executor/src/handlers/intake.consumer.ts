@@ -1,8 +1,7 @@
-import type { NatsConnection } from '@nats-io/transport-node';
 import type { IntakeAnswer, RunRequest } from '@runyard/contracts';
 import { parseWith, Problem, REPLY_HEADER, runRequestSchema } from '@runyard/contracts';
 import { Poison, runIdOf } from '@runyard/event-log';
-import type { QueueConsumer, QueueMessage, WorkQueues } from '@runyard/event-log';
+import type { NatsConnection, QueueConsumer, QueueMessage, WorkQueues } from '@runyard/event-log';
 import type { Intake } from './intake.process';
 
 /** Durable name on REQUESTS; data, listed in the README. */

@@ -39,6 +39,7 @@ export async function callModelOnce(ports: ModelCallPorts, work: ModelCallWork):
     messages: fitInto(run.transcript, room).messages,
     tools: definition.tools,
     maxOutputTokens: phase.maxOutputTokens,
+    attempt: phase.routeAttempt,
     signal: work.signal,
   });
   return result.ok

@@ -1,6 +1,6 @@
-import type { NatsConnection, Subscription } from '@nats-io/transport-node';
-import { RequestError } from '@nats-io/transport-node';
-import { token } from '@runyard/contracts';
+import { presenceSubject, wakeSubject } from '@runyard/contracts';
+import { ask } from '@runyard/event-log';
+import type { NatsConnection, Subscription } from '@runyard/event-log';
 
 /** What an instance says of itself or of a run. */
 export type PresenceAnswer = 'mine' | 'not_mine' | 'alive' | 'no_responders' | 'timeout';
@@ -8,8 +8,7 @@ export type PresenceAnswer = 'mine' | 'not_mine' | 'alive' | 'no_responders' | '
 /** An answer later than this is no answer. */
 const ANSWER_WITHIN_MS = 1_000;
 
-const subjectOfInstance = (instance: string): string => `runyard.presence.run-executor.${token('instance', instance)}`;
-const wakeSubject = (instance: string): string => `runyard.wake.run-executor.${token('instance', instance)}`;
+const SERVICE = 'run-executor';
 
 interface Question {
   run_id?: string;
@@ -30,7 +29,7 @@ export class Presence {
 
   /** Answers questions and takes wake-ups until `leave`. */
   join(drives: (runId: string, epoch: number) => boolean, wake: (runId: string) => void): void {
-    const answer = this.connection.subscribe(subjectOfInstance(this.instance), {
+    const answer = this.connection.subscribe(presenceSubject(SERVICE, this.instance), {
       callback: (error, message) => {
         if (error) return;
         const { run_id, epoch } = message.json<Question>();
@@ -38,7 +37,7 @@ export class Presence {
         message.respond(JSON.stringify({ answer: mine }));
       },
     });
-    const wakes = this.connection.subscribe(wakeSubject(this.instance), {
+    const wakes = this.connection.subscribe(wakeSubject(SERVICE, this.instance), {
       callback: (error, message) => {
         if (!error) wake(message.string());
       },
@@ -53,18 +52,13 @@ export class Presence {
 
   /** Asks an instance whether it is there, or whether it drives a run at an epoch. */
   async ask(instance: string, question: Question = {}): Promise<PresenceAnswer> {
-    try {
-      const reply = await this.connection.request(subjectOfInstance(instance), JSON.stringify(question), {
-        timeout: ANSWER_WITHIN_MS,
-      });
-      return reply.json<{ answer: PresenceAnswer }>().answer;
-    } catch (error) {
-      return error instanceof RequestError && error.isNoResponders() ? 'no_responders' : 'timeout';
-    }
+    const asked = await ask(this.connection, presenceSubject(SERVICE, instance), JSON.stringify(question), ANSWER_WITHIN_MS);
+    if ('failed' in asked) return asked.failed;
+    return (JSON.parse(asked.answer) as { answer: PresenceAnswer }).answer;
   }
 
   /** Tells the driver of a run that something was appended. A mere wake-up: it reads the log. */
   wake(instance: string, runId: string): void {
-    this.connection.publish(wakeSubject(instance), runId);
+    this.connection.publish(wakeSubject(SERVICE, instance), runId);
   }
 }
