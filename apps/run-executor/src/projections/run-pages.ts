@@ -13,7 +13,7 @@ interface Part {
 const DEFAULT_ROWS = 200;
 const MOST_ROWS = 1_000;
 /** An answer is one message on the bus: whatever the number of rows, their texts stay below this many bytes. */
-const PAGE_BYTES = 512 * 1024;
+const PAGE_BYTES = 384 * 1024;
 
 const rowsOf = (asked: number | undefined): number =>
   Math.min(MOST_ROWS, Math.max(1, Math.trunc(asked ?? DEFAULT_ROWS) || DEFAULT_ROWS));

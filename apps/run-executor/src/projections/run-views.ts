@@ -16,13 +16,18 @@ const COUNTS = `a.input_tokens, a.output_tokens, a.cached_tokens, a.total_tokens
 const REST = `a.error, a.cancel_requested, a.pause_requested, a.pause_expires_at, a.position`;
 
 /** Longest text that a row of a list carries of input and output. */
-const GLIMPSE = 500;
+const GLIMPSE = 300;
+/** An answer is one message on the bus (1 MiB at most): a longer output is cut in answers, and said to be. */
+const OUTPUT_SHOWN = 300_000;
 
 /** A run in a list: long texts are cut. */
 export const LISTED = `${NAMES}, left(a.input, ${GLIMPSE}) AS input, left(a.output, ${GLIMPSE}) AS output, ${COUNTS}, ${REST}`;
+/** A run in a tree. */
+export const BRANCH = `${NAMES}, ${COUNTS}, ${REST}`;
 /** A run whole, without its trajectory. */
 export const WHOLE = `${NAMES}, a.definition, a.previous_run_id, a.approval_policy, a.bounds, a.grant_tokens,
-  a.input, a.input_digest, a.output, a.output_digest, ${COUNTS}, ${REST}`;
+  a.input, a.input_digest, left(a.output, ${OUTPUT_SHOWN}) AS output, coalesce(length(a.output) > ${OUTPUT_SHOWN}, false) AS output_truncated,
+  a.output_digest, ${COUNTS}, ${REST}`;
 export const FROM_RUNS = 'agent_runs a LEFT JOIN run_drivers d ON d.run_id = a.run_id';
 
 export const STEP_COLUMNS = `seq, step, kind, call_id, model, tool, arguments, arguments_digest, content, content_digest,
