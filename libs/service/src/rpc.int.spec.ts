@@ -180,10 +180,11 @@ describe('RPC over NATS', () => {
 
   it('answers what is in hand when it stops, and takes nothing new', async () => {
     let open = () => {};
+    const gate = new Promise<void>((resolve) => (open = resolve));
     let taken = false;
     const { name, server } = await serve('things.get', async () => {
       taken = true;
-      await new Promise<void>((resolve) => (open = resolve));
+      await gate;
       return 'done';
     });
     const call = client.call(name, 'things.get', CALLER, {});

@@ -24,16 +24,14 @@ export function requireAdmin(asker: Asker, what: string): void {
     throw new Problem('forbidden', `Only an admin may ${what}`, { required_role: 'admin' });
 }
 
-/** Throws `forbidden` for callers who may not see what belongs to `ownerId`. */
+/** Throws `forbidden` for callers who may not see what belongs to `ownerId`; null: it belongs to nobody in particular. */
 export function requireSight(asker: Asker, ownerId: string | null, what: string): void {
   if (seesAll(asker) || (ownerId !== null && isOwner(asker, ownerId))) return;
-  throw new Problem(
-    'forbidden',
-    `${what} belongs to somebody else; its owner, an admin or an operator may see it`,
-    {
-      required_role: 'admin',
-    },
-  );
+  const message =
+    ownerId === null
+      ? `${what} is for admins and operators`
+      : `${what} belongs to somebody else; its owner, an admin or an operator may see it`;
+  throw new Problem('forbidden', message, { required_role: 'operator' });
 }
 
 /** Throws `forbidden` for callers who may neither own nor administer. */

@@ -14,7 +14,7 @@ import type { AgentRow, AgentVersionRow, Caller, CreateAgentInput } from '@runya
 import type { Database } from '@runyard/persistence';
 import { DATABASE, RpcMethod } from '@runyard/service';
 import { requireActive } from '../domain/agent';
-import type { AgentCommand } from '../domain/agent-commands';
+import type { AgentCommand, CatalogueView } from '../domain/agent-commands';
 import { requireSight, seesAll } from '../domain/rights';
 import { findAgent, findVersion, listAgents, listVersions, ownerOfSlug } from '../projections/agent.queries';
 import { catalogueReached } from '../projections/positions.queries';
@@ -23,6 +23,7 @@ import { RegistryLog } from './registry-log.adapter';
 import { askerOf, orgOf, parsed } from './requests';
 
 const NOT_FOUND = 'There is no such agent';
+const NOTHING_ELSE: CatalogueView = { modelRows: {}, defaultModelId: null, toolRows: {} };
 
 /** RPC `agents.*`. Writes answer the state that was decided and its position; reads come from the rows. */
 @Injectable()
@@ -56,7 +57,9 @@ export class AgentsController {
   @RpcMethod('agents.update')
   async update(caller: Caller, body: unknown): Promise<AgentRow> {
     const input = parsed(updateAgentSchema, body);
-    const catalogue = await this.registry.catalogue(orgOf(caller));
+    // What the agent refers to already was on the lists when it was chosen; only something new is looked up.
+    const refers = input.model_id !== undefined || input.tools !== undefined;
+    const catalogue = refers ? await this.registry.catalogue(orgOf(caller)) : NOTHING_ELSE;
     const changes = { behaviour: behaviourOf(input), details: detailsOf(input) };
     return this.act(caller, input.agent_id, {
       type: 'UpdateAgent',
