@@ -179,10 +179,9 @@ function modelStep(run: LiveRun, event: ModelEvent, material: Material): LiveRun
   const { step: number, attempt, error, next, retryInMs } = event.data;
   if (next === 'give_up') return { ...run, usedTokens, phase: { name: 'gave_up', error } };
   const tried = run.phase.name === 'calling_model' ? run.phase : { route: 0, routeAttempt: 0 };
-  const place =
-    next === 'fallback'
-      ? { route: tried.route + 1, routeAttempt: 1 }
-      : { route: tried.route, routeAttempt: tried.routeAttempt + 1 };
+  // A call that a control took back says nothing about the route.
+  const tries = tried.routeAttempt + (error.code === 'cancelled' ? 0 : 1);
+  const place = next === 'fallback' ? { route: tried.route + 1, routeAttempt: 1 } : { route: tried.route, routeAttempt: tries };
   const until = event.time + retryInMs;
   return { ...run, usedTokens, phase: { name: 'backing_off', step: number, attempt: attempt + 1, until, ...place } };
 }

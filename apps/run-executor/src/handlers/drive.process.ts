@@ -10,8 +10,10 @@ import type { EffectPorts } from './effects.process';
 import { circumstancesOf } from './judgement.adapter';
 import type { LoadedRun, RunLog } from './run-log.adapter';
 
-/** After a slower append a driver re-reads the run before it dispatches: what it decided may be stale (P4.2). */
+/** What is announced is sent so soon after the log was asked, or the run is read again: it may be another's by now (P4.2). */
 const DISPATCH_WITHIN_MS = 500;
+/** Slow reads in a row after which it is sent all the same: where every read is slow, nothing would ever be sent. */
+const SLOW_READS = 3;
 /** A control may arrive without a wake-up; with an effect under way the run's last sequence is compared this often (P3.5). */
 export const CHECK_EVERY_MS = 2_000;
 
@@ -35,6 +37,7 @@ export class Driver {
   private readonly at: Omit<Circumstances, 'now'>;
   private wakeUp: (() => void) | null = null;
   private mustRead = false;
+  private slowReads = 0;
   private stopping = false;
   private crash: unknown = null;
   /** What was due by then has been decided. */
@@ -58,8 +61,9 @@ export class Driver {
     try {
       while (this.mine()) {
         this.effects.obey(this.run, this.ports.clock());
-        if (!this.mustRead && !this.stopping) this.effects.start(this.run);
-        if (this.stopping && this.effects.count === 0 && this.facts.length === 0) break;
+        if (this.tooLate()) this.mustRead = true;
+        if (!this.mustRead) this.start();
+        if (this.handedOver()) break;
         await this.nextFact();
         if (this.crash) throw this.crash;
         if (this.mustRead) await this.refresh();
@@ -83,9 +87,9 @@ export class Driver {
     this.wakeUp?.();
   }
 
-  /** Compares the run's last sequence with ours while an effect is under way (P3.5). */
+  /** Compares the run's last sequence with ours: a wake-up may be lost (P3.5). */
   async check(): Promise<void> {
-    if (this.effects.count === 0 || this.mustRead) return;
+    if (this.mustRead) return;
     if ((await this.ports.runs.lastSequence(this.loaded)) > this.loaded.sequence) this.wake();
   }
 
@@ -96,6 +100,21 @@ export class Driver {
   private mine(): boolean {
     const { run } = this.loaded;
     return isLive(run) && run.situation === 'running' && !run.woken && run.epoch === this.epoch;
+  }
+
+  /** Whether what is announced and not sent yet needs another look at the log first. */
+  private tooLate(): boolean {
+    const age = performance.now() - this.loaded.freshAt;
+    return age > DISPATCH_WITHIN_MS && this.slowReads < SLOW_READS && this.effects.hasUnsent(this.run);
+  }
+
+  private start(): void {
+    this.slowReads = 0;
+    this.effects.start(this.run, this.ports.clock(), this.stopping);
+  }
+
+  private handedOver(): boolean {
+    return this.stopping && !this.mustRead && this.effects.count === 0 && this.facts.length === 0;
   }
 
   private put(fact: NewRunEvent): void {
@@ -142,11 +161,9 @@ export class Driver {
       const events = [...facts, ...this.decisions(facts, now)];
       this.decidedAt = now;
       if (events.length === 0) return;
-      const startedAt = performance.now();
       try {
         const appended = await this.ports.runs.append(this.loaded, events, 'system:run-executor');
         this.advance(events.map((event) => dated(event, appended.time)), appended.sequence);
-        if (performance.now() - startedAt > DISPATCH_WITHIN_MS) this.mustRead = true;
         return;
       } catch (error) {
         if (!(error instanceof VersionConflict)) throw error;
@@ -163,6 +180,7 @@ export class Driver {
   private async refresh(): Promise<void> {
     this.mustRead = false;
     const { events, sequence } = await this.ports.runs.since(this.loaded);
+    this.slowReads = performance.now() - this.loaded.freshAt > DISPATCH_WITHIN_MS ? this.slowReads + 1 : 0;
     this.advance(events, sequence);
   }
 

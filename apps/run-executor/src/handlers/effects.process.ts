@@ -1,10 +1,10 @@
 import type { DefinitionSnapshot } from '@runyard/contracts';
 import type { Circumstances, NewRunEvent } from '../domain/decision';
 import { isLive, usedMilliseconds } from '../domain/run';
-import type { CallState, LiveRun, Run } from '../domain/run';
+import type { CallState, LiveRun, Phase, Run } from '../domain/run';
 import { messagesOf } from '../domain/transcript';
 import { parseArguments } from '../tools/arguments';
-import { callModelOnce } from './model-call.process';
+import { callModelOnce, NOTHING_USED } from './model-call.process';
 import type { ModelCallPorts } from './model-call.process';
 import type { LoadedRun } from './run-log.adapter';
 import { callToolOnce } from './tool-call.process';
@@ -12,9 +12,22 @@ import type { ToolCallPorts } from './tool-call.process';
 
 export type EffectPorts = ModelCallPorts & ToolCallPorts;
 
-/** The effects of one run that are under way: model calls and tool calls that the log has announced. */
+/** An effect that the log has announced: one attempt at a model turn or at a tool call. */
+interface Announced {
+  key: string;
+  kind: 'model' | 'tool';
+  send: (signal: AbortSignal) => Promise<NewRunEvent>;
+  /** The fact that it was not sent. */
+  unsent: () => NewRunEvent;
+}
+
+/**
+ * The effects of one run that are under way: model calls and tool calls that the log has announced. Each is sent at most
+ * once by this object, or reported as not sent: the log shows an effect as under way until its result is recorded there.
+ */
 export class Effects {
   private readonly running = new Map<string, AbortController>();
+  private readonly taken = new Set<string>();
 
   constructor(
     private readonly ports: EffectPorts,
@@ -28,26 +41,25 @@ export class Effects {
     return this.running.size;
   }
 
-  /** Starts what the log has announced and nobody runs yet. */
-  start(run: Run): void {
-    if (!isLive(run) || run.cancelRequested) return;
-    const { phase } = run;
-    if (phase.name === 'calling_model') this.launch(`m${phase.step}.${phase.attempt}`, (signal) => this.model(run, signal));
-    if (phase.name !== 'calling_tools') return;
-    phase.calls.forEach((call, index) => {
-      if (call.status === 'in_flight')
-        this.launch(`${call.callId}.${call.attempt}`, (signal) => this.tool(run, call, index, signal));
-    });
+  /** Whether the log has announced something that was not sent yet. */
+  hasUnsent(run: Run): boolean {
+    return this.announced(run).length > 0;
+  }
+
+  /** Sends what the log has announced; what a control or the deadline forbids by now is reported as not sent. */
+  start(run: Run, now: number, stopping: boolean): void {
+    for (const effect of this.announced(run)) {
+      this.taken.add(effect.key);
+      // A process that stops still makes the tool calls that it announced: its heir could not tell that they never went out.
+      if (forbidden(run, effect.kind, now) || (stopping && effect.kind === 'model')) this.report.fact(effect.unsent());
+      else this.launch(effect);
+    }
   }
 
   /** Aborts what a control or the deadline forbids: a cancel everything, a pause the model call alone. */
   obey(run: Run, now: number): void {
-    if (!isLive(run)) return;
-    const overdue = usedMilliseconds(run, now) >= run.bounds.deadlineSeconds * 1_000;
-    for (const [key, controller] of this.running) {
-      const paused = run.pauseRequested && key.startsWith('m');
-      if (run.cancelRequested || overdue || paused) controller.abort();
-    }
+    for (const [key, controller] of this.running)
+      if (forbidden(run, key.startsWith('m') ? 'model' : 'tool', now)) controller.abort();
   }
 
   /** Aborts everything; what becomes of it is nobody's business any more. */
@@ -55,11 +67,27 @@ export class Effects {
     for (const controller of this.running.values()) controller.abort();
   }
 
-  private launch(key: string, effect: (signal: AbortSignal) => Promise<NewRunEvent>): void {
-    if (this.running.has(key)) return;
+  private announced(run: Run): Announced[] {
+    if (!isLive(run)) return [];
+    const { phase } = run;
+    if (phase.name === 'calling_model') {
+      const key = `m${phase.step}.${phase.attempt}`;
+      if (this.taken.has(key)) return [];
+      return [{ key, kind: 'model', send: (signal) => this.model(run, signal), unsent: () => unsentModel(phase) }];
+    }
+    if (phase.name !== 'calling_tools') return [];
+    return phase.calls.flatMap((call, index): Announced[] => {
+      const key = `${call.callId}.${call.attempt}`;
+      if (call.status !== 'in_flight' || this.taken.has(key)) return [];
+      const send = (signal: AbortSignal) => this.tool(run, call, index, signal);
+      return [{ key, kind: 'tool', send, unsent: () => unsentTool(phase.step, call) }];
+    });
+  }
+
+  private launch({ key, send }: Announced): void {
     const controller = new AbortController();
     this.running.set(key, controller);
-    void effect(controller.signal).then(
+    void send(controller.signal).then(
       (fact) => {
         this.running.delete(key);
         this.report.fact(fact);
@@ -99,3 +127,29 @@ export class Effects {
     });
   }
 }
+
+/** A cancel and the deadline forbid everything, a pause the model call alone. */
+function forbidden(run: Run, kind: Announced['kind'], now: number): boolean {
+  if (!isLive(run)) return false;
+  const overdue = usedMilliseconds(run, now) >= run.bounds.deadlineSeconds * 1_000;
+  return run.cancelRequested !== null || overdue || (run.pauseRequested && kind === 'model');
+}
+
+const unsentModel = (phase: Extract<Phase, { name: 'calling_model' }>): NewRunEvent => ({
+  type: 'ModelCallFailed',
+  data: {
+    step: phase.step,
+    attempt: phase.attempt,
+    modelId: phase.modelId,
+    error: { code: 'cancelled', text: 'Not sent.', status: null },
+    partialText: null,
+    usage: NOTHING_USED,
+    next: 'retry',
+    retryInMs: 0,
+  },
+});
+
+const unsentTool = (step: number, { callId, tool }: CallState): NewRunEvent => ({
+  type: 'ToolCallCancelled',
+  data: { step, callId, tool, observation: { text: 'Not run: the run was ended first.' }, startedAt: null },
+});

@@ -1,11 +1,14 @@
-import { calls, TestExecutor, World } from './test-executor';
-import type { Script } from './test-executor';
+import { expectQuiet, expectSound } from './e2e/invariants';
+import { calls, ok } from './e2e/script';
+import type { Script } from './e2e/script';
+import { TestExecutor } from './e2e/test-executor';
+import { World } from './e2e/world';
 
-jest.setTimeout(60_000);
+jest.setTimeout(120_000);
 
 const SIMPLE: Script = {
   model: (_request, step) => (step < 3 ? calls(['look', `{"step":${step}}`]) : { text: 'done' }),
-  tool: (call) => ({ ok: true, text: `seen ${JSON.stringify(call.arguments)}` }),
+  tool: (call) => ok(`seen ${JSON.stringify(call.arguments)}`),
 };
 
 describe('a run', () => {
@@ -16,6 +19,8 @@ describe('a run', () => {
     expect(await world.ended(runId)).toMatchObject({ type: 'RunSucceeded', data: { output: { text: 'done' } } });
     const row = await world.row(runId);
     expect(row).toMatchObject({ state: 'succeeded', termination: 'Completed', steps: 3, tool_calls: 2, output: 'done', model: 'model-1' });
+    await expectSound(world, runId, 'k1');
+    await expectQuiet(world, [executor]);
     await executor.stop();
   });
 

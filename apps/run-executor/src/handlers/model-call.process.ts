@@ -116,7 +116,7 @@ async function failed(
   };
 }
 
-const NOTHING_USED: TokenUsage = { input: 0, output: 0, cached: 0, estimated: false };
+export const NOTHING_USED: TokenUsage = { input: 0, output: 0, cached: 0, estimated: false };
 
 /** A call that broke off after it was accepted is booked at its worst case; one that was refused cost nothing. */
 function assumedUsage(failure: ModelFailure, phase: ModelCallWork['phase']): TokenUsage {

@@ -22,6 +22,8 @@ export interface LoadedRun {
   /** Sequence of the run's last commit: the expectation of the next append. */
   sequence: number;
   material: Material;
+  /** Monotonic time in ms at which the log was last asked or written to: `run` was current then, or later (P4.2). */
+  freshAt: number;
 }
 
 /** Dialogs of ended runs kept at hand for the next turn of their conversation. */
@@ -50,19 +52,21 @@ export class RunLog {
   /** Where a run stands, without its dialog's large texts and history: enough for controls and intake. */
   async glance(org: string, runId: string): Promise<LoadedRun> {
     const subject = this.subject(org, runId);
+    const freshAt = performance.now();
     const commits = await this.log.read(subject);
     const run = fold(NO_RUN, eventsOf(commits), NO_MATERIAL);
-    return { org, runId, subject, run, sequence: commits.at(-1)?.sequence ?? 0, material: NO_MATERIAL };
+    return { org, runId, subject, run, sequence: commits.at(-1)?.sequence ?? 0, material: NO_MATERIAL, freshAt };
   }
 
   /** A run with everything that driving it needs. */
   async load(org: string, runId: string): Promise<LoadedRun> {
     const subject = this.subject(org, runId);
+    const freshAt = performance.now();
     const commits = await this.log.read(subject);
     const events = eventsOf(commits);
     const material = await this.materialFor(org, runId, events);
     const run = fold(NO_RUN, events, material);
-    return { org, runId, subject, run, sequence: commits.at(-1)?.sequence ?? 0, material };
+    return { org, runId, subject, run, sequence: commits.at(-1)?.sequence ?? 0, material, freshAt };
   }
 
   /** Material of a run that is about to be born. */
@@ -78,7 +82,10 @@ export class RunLog {
 
   /** What others appended since `loaded`; waits for a log that does not answer. */
   async since(loaded: LoadedRun): Promise<{ events: RunEvent[]; sequence: number }> {
-    const commits = await untilAnswered(() => this.log.read(loaded.subject, loaded.sequence));
+    const commits = await untilAnswered(() => {
+      loaded.freshAt = performance.now();
+      return this.log.read(loaded.subject, loaded.sequence);
+    });
     return { events: eventsOf(commits), sequence: commits.at(-1)?.sequence ?? loaded.sequence };
   }
 
@@ -97,6 +104,7 @@ export class RunLog {
     let commitId: string | undefined;
     for (;;) {
       try {
+        loaded.freshAt = performance.now();
         return await this.log.append({ subject, expected, events, notBefore, meta, commitId });
       } catch (error) {
         if (!(error instanceof LogUnavailable)) throw error;

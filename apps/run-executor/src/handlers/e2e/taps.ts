@@ -1,0 +1,109 @@
+import type { EventLog, WorkQueues } from '@runyard/event-log';
+import type { Database } from '@runyard/persistence';
+
+/** Spec-only: where an executor meets the world. A tap sees every call that changes something outside of the process. */
+export interface Tap {
+  around<T>(what: string, call: () => Promise<T>): Promise<T>;
+  /** Calls that only ask. */
+  asking<T>(call: () => Promise<T>): Promise<T>;
+}
+
+export const OPEN_TAP: Tap = { around: (_what, call) => call(), asking: (call) => call() };
+
+/** What a dead process would not live to see. */
+export class Crashed extends Error {}
+
+/**
+ * Kills the executor at the n-th moment: each call that changes something has one right before and one right after. From
+ * then on nothing goes out and nothing comes back.
+ */
+export class CrashTap implements Tap {
+  readonly moments: string[] = [];
+  crashed = false;
+  onCrash: () => void = () => undefined;
+
+  constructor(private readonly at: number) {}
+
+  async around<T>(what: string, call: () => Promise<T>): Promise<T> {
+    this.pass(`before ${what}`);
+    const result = await call();
+    this.pass(`after ${what}`);
+    return result;
+  }
+
+  async asking<T>(call: () => Promise<T>): Promise<T> {
+    if (this.crashed) throw new Crashed();
+    const result = await call();
+    if (this.crashed) throw new Crashed();
+    return result;
+  }
+
+  /** Where it was killed; undefined: it lived longer than that. */
+  get last(): string | undefined {
+    return this.crashed ? this.moments.at(-1) : undefined;
+  }
+
+  private pass(moment: string): void {
+    if (this.crashed) throw new Crashed();
+    this.moments.push(moment);
+    if (this.moments.length - 1 !== this.at) return;
+    this.crashed = true;
+    this.onCrash();
+    throw new Crashed(moment);
+  }
+}
+
+/** Holds calls back, so that a spec decides what happens meanwhile. */
+export class GateTap implements Tap {
+  private readonly gates: { wanted: (what: string) => boolean; when: 'before' | 'after'; opened: Promise<void>; reached: () => void }[] = [];
+
+  /** The next call that is wanted waits, `before` or `after` it was made, until `open`. */
+  hold(wanted: (what: string) => boolean, when: 'before' | 'after'): { reached: Promise<void>; open: () => void } {
+    let open = (): void => undefined;
+    let reach = (): void => undefined;
+    const opened = new Promise<void>((resolve) => (open = resolve));
+    const reached = new Promise<void>((resolve) => (reach = resolve));
+    this.gates.push({ wanted, when, opened, reached: reach });
+    return { reached, open };
+  }
+
+  async around<T>(what: string, call: () => Promise<T>): Promise<T> {
+    const index = this.gates.findIndex((gate) => gate.wanted(what));
+    const gate = index < 0 ? undefined : this.gates.splice(index, 1)[0];
+    if (gate?.when === 'before') await this.wait(gate);
+    const result = await call();
+    if (gate?.when === 'after') await this.wait(gate);
+    return result;
+  }
+
+  asking<T>(call: () => Promise<T>): Promise<T> {
+    return call();
+  }
+
+  private wait(gate: { opened: Promise<void>; reached: () => void }): Promise<void> {
+    gate.reached();
+    return gate.opened;
+  }
+}
+
+export function tappedLog(log: EventLog, tap: Tap): EventLog {
+  return {
+    ...log,
+    append: (commit) => tap.around(`append ${commit.events.map((event) => event.type).join(' ')}`, () => log.append(commit)),
+    read: (subject, after) => tap.asking(() => log.read(subject, after)),
+    last: (subject) => tap.asking(() => log.last(subject)),
+    lastSequence: (subject) => tap.asking(() => log.lastSequence(subject)),
+  };
+}
+
+export const tappedQueues = (queues: WorkQueues, tap: Tap): WorkQueues => ({
+  publish: (subject, body, headers) => tap.around('publish', () => queues.publish(subject, body, headers)),
+  consume: (options) => queues.consume(options),
+});
+
+export const tappedDatabase = (db: Database, tap: Tap): Database => ({
+  inOrg: (org, work) => tap.around('rows', () => db.inOrg(org, work)),
+  acrossOrgs: (reason, work, options) => tap.asking(() => db.acrossOrgs(reason, work, options)),
+  dedicated: (reason) => db.dedicated(reason),
+  close: () => db.close(),
+});

@@ -1,0 +1,137 @@
+import type { IntakeAnswer, RunRequest } from '@runyard/contracts';
+import { workSubject } from '@runyard/contracts';
+import { connectEventLog, RetryLater } from '@runyard/event-log';
+import type { EventLogConnection, QueueConsumer } from '@runyard/event-log';
+import { createLogger } from '@runyard/service';
+import { setTimeout as wait } from 'node:timers/promises';
+import type { ExecutorConfig } from '../../config';
+import { assemble } from '../assembly.process';
+import type { Executor } from '../assembly.process';
+import { ControlsController } from '../controls.controller';
+import { Outside, scriptedModel, scriptedTools } from './script';
+import type { Script } from './script';
+import { CrashTap, OPEN_TAP, tappedDatabase, tappedLog, tappedQueues } from './taps';
+import type { Tap } from './taps';
+import { ORG } from './world';
+import type { World } from './world';
+
+const CONFIG = {
+  places: 64,
+  intakeConcurrency: 16,
+  http: { allowedHosts: [], allowPrivate: false },
+  stdioCommands: [],
+  pauseTtlMs: 60_000,
+  projections: true,
+  drive: true,
+} as unknown as ExecutorConfig;
+
+export interface Circumstances {
+  config?: Partial<ExecutorConfig>;
+  tap?: Tap;
+  /** False: takes nothing from the queues and sweeps nothing; the spec hands it what to do. */
+  works?: boolean;
+  clock?: () => number;
+}
+
+/** Spec-only: one executor of possibly several on the same servers. Its models and tools are the world's. */
+export class TestExecutor {
+  readonly controls: ControlsController;
+  private consumers: QueueConsumer[] = [];
+  private readonly timers: NodeJS.Timeout[] = [];
+
+  private constructor(
+    readonly bus: EventLogConnection,
+    readonly executor: Executor,
+  ) {
+    this.controls = new ControlsController({ ...executor, clock: Date.now, pauseTtlMs: 60_000 });
+  }
+
+  /** `script`: what models and tools answer from now on, to all executors of the world. */
+  static async start(world: World, script?: Script | null, at: Circumstances = {}): Promise<TestExecutor> {
+    if (script) world.outside.script = script;
+    const { config, tap = OPEN_TAP, works = true, clock } = at;
+    const bus = await connectEventLog({ servers: world.nats.url, name: 'executor' });
+    const executor = assemble({
+      config: { ...CONFIG, ...config },
+      log: tappedLog(bus.log, tap),
+      queues: tappedQueues(bus.queues, tap),
+      connection: bus.connection,
+      db: tappedDatabase(world.database.connect('run-executor'), tap),
+      logger: createLogger('test', world.logLevel),
+      models: () => scriptedModel(world.outside, tap),
+      tools: scriptedTools(world.outside, tap),
+      random: () => 0,
+      clock,
+    });
+    const self = new TestExecutor(bus, executor);
+    if (tap instanceof CrashTap) tap.onCrash = () => void self.die();
+    world.guests.add(self);
+    executor.presence.join((id, epoch) => executor.drivers.drivesAt(id, epoch), (id) => executor.drivers.wake(id));
+    if (works) await self.work();
+    return self;
+  }
+
+  /** Takes a request in as the queue would hand it over, again and again while it must wait for somebody else. */
+  async take(request: RunRequest): Promise<IntakeAnswer> {
+    for (;;) {
+      try {
+        return await this.executor.intakeProcess.take(ORG, request);
+      } catch (error) {
+        if (!(error instanceof RetryLater)) throw error;
+        await wait(error.delayMs);
+      }
+    }
+  }
+
+  /** Hears that a run is runnable, as the queue would tell it. */
+  async hear(runId: string): Promise<void> {
+    const message = { subject: workSubject(ORG, runId), sequence: 1, headers: {}, body: new Uint8Array(), attempt: 1, working: () => undefined };
+    for (;;) {
+      try {
+        return await this.executor.work.handle(message);
+      } catch (error) {
+        if (!(error instanceof RetryLater)) throw error;
+        await wait(error.delayMs);
+      }
+    }
+  }
+
+  /** As if the process was killed: nothing is recorded any more, nobody answers for it. */
+  async die(): Promise<void> {
+    this.timers.forEach(clearInterval);
+    void Promise.all(this.consumers.map((consumer) => consumer.stop())).catch(() => undefined);
+    await this.bus.connection.close();
+  }
+
+  /** What the end of a spec does to those that are left. */
+  async leave(): Promise<void> {
+    if (!this.bus.connection.isClosed()) await this.die();
+  }
+
+  async stop(): Promise<void> {
+    this.timers.forEach(clearInterval);
+    await Promise.all(this.consumers.map((consumer) => consumer.stop()));
+    await this.executor.drivers.stop();
+    this.executor.presence.leave();
+    await this.bus.close();
+  }
+
+  private async work(): Promise<void> {
+    const { drivers, intake, work, sweep, operations, presence } = this.executor;
+    this.every(300, () => sweep.drivers());
+    this.every(500, () => sweep.overdue());
+    this.every(500, () => drivers.check());
+    this.every(1_000, () => operations.heartbeat(drivers.runIds(), presence.instance));
+    this.consumers = [await intake.start(), await work.start()];
+  }
+
+  private every(ms: number, task: () => Promise<void>): void {
+    let busy = false;
+    const timer = setInterval(() => {
+      if (busy) return;
+      busy = true;
+      void task().catch(() => undefined).finally(() => void (busy = false));
+    }, ms);
+    this.timers.push(timer);
+  }
+}

@@ -1,0 +1,161 @@
+import { randomUUID } from 'node:crypto';
+import type { NatsConnection } from '@nats-io/transport-node';
+import type { AgentBehaviour, AgentDetails, Caller, IntakeAnswer, NewEvent, RunEvent, RunRequest } from '@runyard/contracts';
+import { MODELS_ID, REPLY_HEADER, requestSubject, runRequestSchema, subjectOf, TOOLS_ID, userAggregate } from '@runyard/contracts';
+import type { Context } from '@runyard/contracts';
+import { connectEventLog, runIdOf, streamSource } from '@runyard/event-log';
+import type { EventLogConnection } from '@runyard/event-log';
+import { archiveProjection, runProjection } from '@runyard/persistence';
+import type { Database } from '@runyard/persistence';
+import { eventually, freshDatabase, startNats } from '@runyard/testing';
+import type { TestDatabase, TestNats } from '@runyard/testing';
+import { RUN_MIGRATIONS } from '../../migrations';
+import { runsProjection } from '../../projections/runs.projection';
+import { eventsOf } from '../run-log.adapter';
+import { MODEL, Outside, TOOLS } from './script';
+
+/** Spec-only: servers, a seeded org and its rows; executors join and leave. */
+
+export const ORG = '0b5c2f6e-4d53-4b0e-9a53-7d1a4f0f9a01';
+export const OWNER = '0b5c2f6e-4d53-4b0e-9a53-7d1a4f0f9a02';
+export const CALLER: Caller = { org: ORG, userId: OWNER, actor: `user:${OWNER}`, roles: ['member'] };
+
+export const TERMINAL = ['RunSucceeded', 'RunFailed', 'RunCancelled', 'RunSkipped'];
+
+export interface Setting {
+  details?: Partial<AgentDetails>;
+  behaviour?: Partial<AgentBehaviour>;
+  /** A Postgres of the spec's own. */
+  postgresUrl?: string;
+}
+
+export class World implements AsyncDisposable {
+  readonly outside = new Outside({ model: () => ({ text: 'done' }), tool: () => ({ ok: true, text: 'ok' }) });
+  /** Level of what executors log; `error` shows why a driver failed. */
+  logLevel = 'silent';
+  private readonly stopProjecting = new AbortController();
+  private projecting: Promise<unknown> = Promise.resolve();
+
+  private constructor(
+    readonly nats: TestNats,
+    readonly database: TestDatabase,
+    readonly bus: EventLogConnection,
+    readonly db: Database,
+  ) {}
+
+  static async create({ details, behaviour, postgresUrl }: Setting = {}): Promise<World> {
+    const nats = await startNats();
+    const schemas = [{ service: 'run-executor', migrations: RUN_MIGRATIONS }];
+    const database = await freshDatabase(schemas, postgresUrl ? { url: postgresUrl } : {});
+    const bus = await connectEventLog({ servers: nats.url, name: 'test' });
+    const world = new World(nats, database, bus, database.connect('run-executor'));
+    await world.seed(details, behaviour);
+    world.project();
+    return world;
+  }
+
+  get connection(): NatsConnection {
+    return this.bus.connection;
+  }
+
+  /** A request as intake gets it. What is not given: a manual run of `agent`, whose input is its key. */
+  requestFor(key: string, body: Partial<RunRequest> = {}): RunRequest {
+    const request = { key, agent_id: 'agent', input: key, requested_by: `user:${OWNER}`, trigger: 'manual', ...body };
+    return runRequestSchema.parse(request) as RunRequest;
+  }
+
+  runId(key: string): string {
+    return runIdOf(ORG, key);
+  }
+
+  /** Asks for a run over the bus and waits for intake's answer. */
+  async request(key: string, body: Partial<RunRequest> = {}, withinMs = 30_000): Promise<IntakeAnswer> {
+    const inbox = `_INBOX.test.${randomUUID()}`;
+    const reply = this.connection.subscribe(inbox, { max: 1, timeout: withinMs });
+    await this.bus.queues.publish(requestSubject(ORG), this.requestFor(key, body), { [REPLY_HEADER]: inbox });
+    for await (const message of reply) return message.json<IntakeAnswer>();
+    throw new Error('no answer');
+  }
+
+  async start(key: string, body: Partial<RunRequest> = {}): Promise<string> {
+    const answer = await this.request(key, body);
+    if (!answer.ok) throw new Error(`${answer.code}: ${answer.message}`);
+    return answer.run_id;
+  }
+
+  async events(runId: string): Promise<RunEvent[]> {
+    return eventsOf(await this.bus.log.read(subjectOf('runs', ORG, runId)));
+  }
+
+  async types(runId: string): Promise<string[]> {
+    return (await this.events(runId)).map((event) => event.type);
+  }
+
+  /** Waits until an event of a type is in the run's log. */
+  async logged(runId: string, type: RunEvent['type'], withinMs = 30_000): Promise<void> {
+    await eventually(async () => (await this.types(runId)).includes(type), { withinMs });
+  }
+
+  /** Waits for the run's terminal event. */
+  ended(runId: string, withinMs = 30_000): Promise<RunEvent> {
+    return eventually(async () => (await this.events(runId)).find((event) => TERMINAL.includes(event.type)), { withinMs, everyMs: 50 });
+  }
+
+  /** The run's row once it reflects the end of its log. */
+  async row(runId: string): Promise<Record<string, unknown>> {
+    const sequence = await this.bus.log.lastSequence(subjectOf('runs', ORG, runId));
+    return eventually(
+      async () => {
+        const rows = await this.rows('SELECT * FROM agent_runs WHERE run_id = $1', [runId]);
+        return rows.find((row) => Number(row.sequence) >= sequence);
+      },
+      { withinMs: 30_000 },
+    );
+  }
+
+  rows(sql: string, params: unknown[] = []): Promise<Record<string, unknown>[]> {
+    return this.db.inOrg(ORG, (tx) => tx.query(sql, params));
+  }
+
+  async append(context: Context, id: string, events: NewEvent[]): Promise<void> {
+    const subject = subjectOf(context, ORG, id);
+    const expected = await this.bus.log.lastSequence(subject);
+    await this.bus.log.append({ subject, expected, events, meta: { actor: 'system:test', source: 'test' } });
+  }
+
+  /** Something to end with the world, so that a failed spec leaves nothing running. */
+  readonly guests = new Set<{ leave(): Promise<void> }>();
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await Promise.all([...this.guests].map((guest) => guest.leave()));
+    this.stopProjecting.abort();
+    await this.projecting;
+    await this.bus.close();
+    await this.database.drop();
+    await this.nats[Symbol.asyncDispose]();
+  }
+
+  private async seed(details: Partial<AgentDetails> = {}, behaviour: Partial<AgentBehaviour> = {}): Promise<void> {
+    const person = { userId: OWNER, email: 'o@example.org', name: 'Owner', timeZone: null, roles: ['member'] };
+    await this.append('people', userAggregate(OWNER), [{ type: 'UserAdded', data: person }]);
+    await this.append('catalogue', MODELS_ID, [{ type: 'ModelAllowed', data: { model: MODEL } }]);
+    await this.append('catalogue', TOOLS_ID, TOOLS.map((tool) => ({ type: 'ToolRegistered', data: { tool } })));
+    const tools = TOOLS.map((tool) => tool.name);
+    const data = {
+      ownerId: OWNER,
+      version: 1,
+      enabled: true,
+      behaviour: { prompt: 'Be brief.', modelId: 'm1', tools, bounds: {}, approvalPolicy: 'park', mode: 'auto', ...behaviour },
+      details: { name: 'Agent', description: '', concurrency: 'unlimited', overlap: 'skip', schedule: null, meta: {}, ...details },
+    };
+    await this.append('agents', 'agent', [{ type: 'AgentCreated', data }]);
+  }
+
+  private project(): void {
+    const source = streamSource(this.bus.log, 'RUNS');
+    const { signal } = this.stopProjecting;
+    this.projecting = Promise.all(
+      [archiveProjection('RUNS'), runsProjection()].map((projection) => runProjection({ db: this.db, source, projection, signal })),
+    );
+  }
+}
