@@ -33,6 +33,8 @@ describe('documents made of the code', () => {
     for (const [, kind = '', name = ''] of references)
       expect(Object.keys(components[kind] ?? {})).toContain(name);
     expect(text).not.toContain('$defs');
+    for (const schema of Object.values(components.schemas ?? {}))
+      expect(Object.keys(schema as object)).not.toContain('$ref');
   });
 
   test('every problem code has a section', () => {

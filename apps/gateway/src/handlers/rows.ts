@@ -1,4 +1,4 @@
-import { MODES, ROLES, RUN_STATES, TERMINATIONS, TRIGGERS } from '@runyard/contracts';
+import { MODES, ROLES } from '@runyard/contracts';
 import { z } from 'zod';
 
 // Shapes of answers for the API description. Services own their rows and may add members, so these are open: they say
@@ -10,7 +10,8 @@ const count = z.int().min(0);
 const position = z
   .string()
   .describe('Position in the log that the row reflects; pass it as at_least to read your own write');
-const named = <T extends z.ZodType>(id: string, schema: T): T => schema.meta({ id });
+/** Gives a schema its name in the API description. */
+export const named = <T extends z.ZodType>(id: string, schema: T): T => schema.meta({ id });
 
 /** A page of a list; `next_cursor` is null on the last one. */
 export const pageOf = (id: string, row: z.ZodType) =>
@@ -129,93 +130,5 @@ export const conversationRow = named(
   z.looseObject({ conversation_id: text, title: text, user_id: z.uuid().nullable(), created_at: time }),
 );
 
-export const runRow = named(
-  'Run',
-  z.looseObject({
-    run_id: text,
-    agent_id: text,
-    agent_version: z.int(),
-    parent_run_id: text.nullable(),
-    root_run_id: text,
-    conversation_id: text.nullable(),
-    user_id: z.uuid().nullable(),
-    requested_by: text.nullable(),
-    trigger: z.enum(TRIGGERS),
-    state: z.enum(RUN_STATES),
-    status: text.describe("The state in the dialog runner's words; every unfinished one is running"),
-    termination: z.enum(TERMINATIONS).nullable(),
-    reason: text.nullable(),
-    created_at: time,
-    started_at: time.nullable(),
-    ended_at: time.nullable(),
-    output: text.nullable(),
-    steps: count,
-    model_calls: count,
-    tool_calls: count,
-    position,
-  }),
-);
-export const startedRow = named(
-  'StartedRun',
-  z.looseObject({
-    run_id: text,
-    state: z
-      .enum(RUN_STATES)
-      .nullable()
-      .describe('null where the request is stored, but intake has not answered yet'),
-    reason: text.nullable(),
-    position: text.nullable(),
-    created: z.boolean().nullable().describe('false where the key named this run before'),
-  }),
-);
-export const controlledRow = named(
-  'ControlledRun',
-  z.looseObject({ run_id: text, state: z.enum(RUN_STATES), position }),
-);
-export const stepRow = named(
-  'Step',
-  z.looseObject({ seq: count, kind: z.enum(['model_turn', 'tool_call', 'approval']) }),
-);
-export const stepPage = named(
-  'StepPage',
-  z.looseObject({
-    data: z.array(stepRow),
-    next_after: z.int().nullable().describe('Pass it as after for the rest'),
-  }),
-);
-export const inspectRow = named(
-  'RunInspection',
-  z.looseObject({
-    run: runRow,
-    tree: z.array(z.looseObject({ run_id: text })).describe('Runs that it delegated to, at any depth'),
-    tree_truncated: z.boolean(),
-    steps: z.array(stepRow),
-    next_after: z.int().nullable(),
-  }),
-);
-export const trajectoryRow = named(
-  'Trajectory',
-  z.looseObject({
-    run_id: text,
-    state: z.enum(RUN_STATES),
-    complete: z.boolean(),
-    position,
-    entries: z.array(z.looseObject({ kind: text })),
-    next_after: z.int().nullable(),
-  }),
-);
-export const eventFrame = named(
-  'RunEvent',
-  z.object({ run_id: text, type: text, time, position: text, actor: text, data: z.unknown() }),
-);
-export const eventPage = named(
-  'RunEventPage',
-  z.object({
-    data: z.array(eventFrame),
-    next_cursor: text.nullable(),
-    last_cursor: text.nullable(),
-    ended: z.boolean(),
-  }),
-);
 /** Answer of a change; carries at least the position of what was decided. */
 export const changeRow = named('Change', z.looseObject({ position }));

@@ -6,7 +6,7 @@ import { Route } from '../door/route';
 import { RunEnds } from '../stream/run-end';
 import { RunStreams } from '../stream/run-streams';
 import { ANYBODY, STARTERS } from './access';
-import { eventPage, runRow, startedRow } from './rows';
+import { eventPage, runRow, startedRow } from './run-rows';
 import { runEvents, startRun } from './run-inputs';
 import { RunStart, preferredWait } from './run-start';
 import type { StartedRun } from './run-start';

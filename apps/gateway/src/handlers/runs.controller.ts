@@ -12,7 +12,8 @@ import type { Call } from '../door/call';
 import { Route } from '../door/route';
 import type { RouteDeclaration } from '../door/route';
 import { ANYBODY, OWNERS } from './access';
-import { controlledRow, inspectRow, pageOf, runRow, stepPage, trajectoryRow } from './rows';
+import { pageOf } from './rows';
+import { controlledRow, inspectRow, runRow, stepPage, trajectoryRow } from './run-rows';
 import { Services } from './services.adapter';
 
 const tag = 'runs';

@@ -1,5 +1,19 @@
 import type { JsonSchema } from './json-schemas';
 
+/** What each group of routes is about. */
+const TAGS: Readonly<Record<string, string>> = {
+  runs: 'One execution of an agent: start, watch, control, read',
+  conversations: 'Dialogs whose turns are runs',
+  agents: 'Definitions of agents and their versions',
+  models: 'What models agents of the organization may use',
+  tools: 'What tools agents of the organization may use',
+  'platform prompt': 'The prompt ahead of every agent’s own',
+  organization: 'The organization of the credential, and who the credential stands for',
+  users: 'People of the organization',
+  keys: 'API keys of people and applications',
+  documents: 'What the API says about itself',
+};
+
 /** Title, purpose and conventions of the API, said once. */
 export const describeApi = (tags: readonly string[]): Record<string, unknown> => ({
   info: {
@@ -11,7 +25,7 @@ export const describeApi = (tags: readonly string[]): Record<string, unknown> =>
   },
   servers: [{ url: '/' }],
   security: [{ bearer: [] }, { key: [] }],
-  tags: tags.map((name) => ({ name })),
+  tags: tags.map((name) => ({ name, description: TAGS[name] ?? name })),
 });
 
 export const securitySchemes: Record<string, unknown> = {

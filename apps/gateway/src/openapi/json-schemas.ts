@@ -21,7 +21,8 @@ export class JsonSchemas {
     }
     const body = withReferences(json, rename);
     const name = schema.meta()?.id;
-    if (name === undefined) return body;
+    // zod writes a named schema as a reference into its definitions, which are hoisted above.
+    if (name === undefined || '$ref' in body) return body;
     this.components[name] = body;
     return { $ref: `#/components/schemas/${name}` };
   }

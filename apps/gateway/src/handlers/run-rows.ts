@@ -1,0 +1,99 @@
+import { RUN_STATES, TERMINATIONS, TRIGGERS } from '@runyard/contracts';
+import { z } from 'zod';
+import { named } from './rows';
+
+// Shapes of answers about runs; open as those in rows.ts.
+
+const time = z.iso.datetime({ offset: true });
+const text = z.string();
+const count = z.int().min(0);
+const position = z.string().describe('Position in the log that the row reflects');
+
+export const runRow = named(
+  'Run',
+  z.looseObject({
+    run_id: text,
+    agent_id: text,
+    agent_version: z.int(),
+    parent_run_id: text.nullable(),
+    root_run_id: text,
+    conversation_id: text.nullable(),
+    user_id: z.uuid().nullable(),
+    requested_by: text.nullable(),
+    trigger: z.enum(TRIGGERS),
+    state: z.enum(RUN_STATES),
+    status: text.describe("The state in the dialog runner's words; every unfinished one is running"),
+    termination: z.enum(TERMINATIONS).nullable(),
+    reason: text.nullable(),
+    created_at: time,
+    started_at: time.nullable(),
+    ended_at: time.nullable(),
+    output: text.nullable(),
+    steps: count,
+    model_calls: count,
+    tool_calls: count,
+    position,
+  }),
+);
+export const startedRow = named(
+  'StartedRun',
+  z.looseObject({
+    run_id: text,
+    state: z
+      .enum(RUN_STATES)
+      .nullable()
+      .describe('null where the request is stored, but intake has not answered yet'),
+    reason: text.nullable(),
+    position: text.nullable(),
+    created: z.boolean().nullable().describe('false where the key named this run before'),
+  }),
+);
+export const controlledRow = named(
+  'ControlledRun',
+  z.looseObject({ run_id: text, state: z.enum(RUN_STATES), position }),
+);
+export const stepRow = named(
+  'Step',
+  z.looseObject({ seq: count, kind: z.enum(['model_turn', 'tool_call', 'approval']) }),
+);
+export const stepPage = named(
+  'StepPage',
+  z.looseObject({
+    data: z.array(stepRow),
+    next_after: z.int().nullable().describe('Pass it as after for the rest'),
+  }),
+);
+export const inspectRow = named(
+  'RunInspection',
+  z.looseObject({
+    run: runRow,
+    tree: z.array(z.looseObject({ run_id: text })).describe('Runs that it delegated to, at any depth'),
+    tree_truncated: z.boolean(),
+    steps: z.array(stepRow),
+    next_after: z.int().nullable(),
+  }),
+);
+export const trajectoryRow = named(
+  'Trajectory',
+  z.looseObject({
+    run_id: text,
+    state: z.enum(RUN_STATES),
+    complete: z.boolean(),
+    position,
+    entries: z.array(z.looseObject({ kind: text })),
+    next_after: z.int().nullable(),
+  }),
+);
+export const eventFrame = named(
+  'RunEvent',
+  z.object({ run_id: text, type: text, time, position: text, actor: text, data: z.unknown() }),
+);
+export const eventPage = named(
+  'RunEventPage',
+  z.object({
+    data: z.array(eventFrame),
+    next_cursor: text.nullable(),
+    last_cursor: text.nullable(),
+    ended: z.boolean(),
+  }),
+);
