@@ -12,7 +12,7 @@ import {
   ORGS,
 } from './spec/counting-projection';
 
-jest.setTimeout(60_000);
+jest.setTimeout(120_000);
 
 const CHILD = path.join(__dirname, 'spec/projector-child.ts');
 let database: TestDatabase;
