@@ -1,9 +1,9 @@
 import type { DefinitionSnapshot } from '@runyard/contracts';
 import { VersionConflict } from '@runyard/event-log';
-import { claim } from '../domain/claim';
+import { claim, lostEffects } from '../domain/claim';
 import type { Evidence } from '../domain/claim';
 import type { NewRunEvent } from '../domain/decision';
-import { dated, decideAll, foldNew } from '../domain/next';
+import { dated, decideAll, end, foldNew } from '../domain/next';
 import { fold } from '../domain/evolve';
 import { isLive } from '../domain/run';
 import type { LiveRun } from '../domain/run';
@@ -137,7 +137,7 @@ export class Drivers {
         error: { code: 'definition_missing', text: 'The definition of the run is gone; it cannot be continued.' },
       },
     };
-    await this.ports.runs.append({ ...loaded, run }, [stale], 'system:run-executor');
+    await this.ports.runs.append({ ...loaded, run }, [...lostEffects(run), ...end(run, stale)], 'system:run-executor');
     await this.ports.release(loaded.org, loaded.runId);
   }
 

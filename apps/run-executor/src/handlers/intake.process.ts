@@ -63,7 +63,7 @@ export class Intake {
       this.slots.claim(org, runId, digest, slots),
       this.ports.definitions.put(org, definition),
     ]);
-    if (claimed.outcome === 'known') return answerForKnownKey(runId, claimed.digest, digest);
+    if (claimed.outcome === 'known') return this.known(org, runId, claimed.digest, digest);
     const identity = identityOf(agent, request, runId, digest, definition.models[0]?.tier ?? '');
     if (claimed.outcome === 'held') {
       refuseWherePersonWaits(claimed.slotKey, request);
@@ -175,6 +175,14 @@ export class Intake {
     return queued ? operations.releaseSlots(org, runId) : operations.giveBack(org, runId);
   }
 
+  /** The id was used before: by a rival that was faster just now, or by a run whose log is gone. */
+  private async known(org: string, runId: string, known: string | null, digest: string): Promise<IntakeAnswer> {
+    const loaded = await this.ports.runs.glance(org, runId);
+    if (loaded.sequence > 0) return this.again(loaded, digest);
+    if (known !== digest) throw keyReused(runId);
+    throw new Problem('not_found', 'This request was carried out before; its run has been deleted.', { run_id: runId });
+  }
+
   /** The same key again: the same run for ever, or a refusal (P2.8). */
   private async again(loaded: LoadedRun, digest: string): Promise<IntakeAnswer> {
     const { run, org, runId } = loaded;
@@ -192,11 +200,6 @@ const keyReused = (runId: string): Problem =>
 /** What makes two requests the same; who asks and the key itself do not belong to it. */
 function requestDigest({ key: _key, requested_by: _by, ...body }: RunRequest): string {
   return digestOf(JSON.parse(JSON.stringify(body)));
-}
-
-function answerForKnownKey(runId: string, known: string | null, digest: string): IntakeAnswer {
-  if (known !== digest) throw keyReused(runId);
-  throw new Problem('not_found', 'This request was carried out before; its run has been deleted.', { run_id: runId });
 }
 
 /** A person who writes into a busy conversation is told so; everybody else leaves a skipped run (P7.3). */

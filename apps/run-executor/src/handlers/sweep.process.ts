@@ -1,6 +1,8 @@
 import type { OperationsQueries, OpenRun } from '../projections/operations.queries';
-import { forceCancel, expirePause } from '../domain/controls';
+import { lostEffects } from '../domain/claim';
+import { expirePause, forceCancel } from '../domain/controls';
 import type { NewRunEvent } from '../domain/decision';
+import { end } from '../domain/next';
 import { isLive } from '../domain/run';
 import type { LiveRun } from '../domain/run';
 import { VersionConflict } from '@runyard/event-log';
@@ -121,7 +123,8 @@ export class Sweep {
   }
 }
 
-function stale(): NewRunEvent[] {
+function stale(run: LiveRun): NewRunEvent[] {
   const error = { code: 'stale', text: 'The run could not be continued: its drivers failed again and again.' };
-  return [{ type: 'RunFailed', data: { termination: 'Error', reason: 'stale', error } }];
+  const failed: NewRunEvent = { type: 'RunFailed', data: { termination: 'Error', reason: 'stale', error } };
+  return [...lostEffects(run), ...end(run, failed)];
 }
