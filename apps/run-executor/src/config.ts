@@ -14,13 +14,20 @@ const list = z
   .transform((text) => text.split(',').map((part) => part.trim()).filter((part) => part !== ''));
 const onOff = (preset: 'on' | 'off') => z.enum(['on', 'off'], 'must be on or off').default(preset);
 
+const CIDR = /^[0-9A-Fa-f.:]+\/\d{1,3}$/;
+const privateAddresses = z
+  .string()
+  .default('off')
+  .transform((text) => (text === 'on' || text === 'off' ? text === 'on' : text.split(',').map((block) => block.trim())))
+  .refine((allowed) => typeof allowed === 'boolean' || allowed.every((block) => CIDR.test(block)), 'must be on, off or CIDR blocks');
+
 const executorEnv = z.object({
   RUNYARD_EXECUTOR_PLACES: wholeNumber(1, 10_000).default(128),
   RUNYARD_INTAKE_CONCURRENCY: wholeNumber(1, 1_000).default(64),
   RUNYARD_RECORDINGS_DIR: z.string().optional(),
   RUNYARD_SECRETS_DIR: z.string().optional(),
   RUNYARD_HTTP_ALLOWED_HOSTS: list,
-  RUNYARD_HTTP_ALLOW_PRIVATE: onOff('off'),
+  RUNYARD_HTTP_ALLOW_PRIVATE: privateAddresses,
   RUNYARD_MCP_STDIO_COMMANDS: list,
   RUNYARD_PAUSE_TTL_SECONDS: wholeNumber(1, 31_536_000).default(604_800),
   RUNYARD_PROJECTIONS: onOff('on'),
@@ -37,7 +44,7 @@ export interface ExecutorConfig {
   recordingsDir?: string;
   /** Folder of secrets, one file a secret: `<folder>/<org id>/<name>`; undefined: there are none. */
   secretsDir?: string;
-  http: { allowedHosts: string[]; allowPrivate: boolean };
+  http: { allowedHosts: string[]; allowPrivate: boolean | string[] };
   /** Command lines that stdio MCP servers may be started with: words, `*` at the end for further arguments. */
   stdioCommands: (string | string[])[];
   pauseTtlMs: number;
@@ -67,7 +74,7 @@ export function readExecutorConfig(env?: Env): ExecutorConfig {
     intakeConcurrency: v.RUNYARD_INTAKE_CONCURRENCY,
     recordingsDir: v.RUNYARD_RECORDINGS_DIR,
     secretsDir: v.RUNYARD_SECRETS_DIR,
-    http: { allowedHosts: v.RUNYARD_HTTP_ALLOWED_HOSTS, allowPrivate: v.RUNYARD_HTTP_ALLOW_PRIVATE === 'on' },
+    http: { allowedHosts: v.RUNYARD_HTTP_ALLOWED_HOSTS, allowPrivate: v.RUNYARD_HTTP_ALLOW_PRIVATE },
     stdioCommands: v.RUNYARD_MCP_STDIO_COMMANDS,
     pauseTtlMs: v.RUNYARD_PAUSE_TTL_SECONDS * 1_000,
     projections: v.RUNYARD_PROJECTIONS === 'on',

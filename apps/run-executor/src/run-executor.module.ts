@@ -13,6 +13,7 @@ import { ConversationsController } from './handlers/conversations.controller';
 import { ExecutorProcess } from './handlers/executor.process';
 import { QueriesController } from './handlers/queries.controller';
 import { RUN_MIGRATIONS } from './migrations';
+import { runPeopleProjection } from './projections/people.projection';
 import { RunQueries } from './projections/run.queries';
 import { runsProjection } from './projections/runs.projection';
 import { EXECUTOR, EXECUTOR_CONFIG, RUN_CONTROLS, RUN_QUERIES } from './tokens';
@@ -29,7 +30,7 @@ export class RunExecutorModule {
         ServiceModule.forRoot({
           name: SERVICE,
           config: config.service,
-          projections: config.projections ? [runsProjection()] : [],
+          projections: config.projections ? [runsProjection(), runPeopleProjection] : [],
           archives: config.projections ? ['RUNS'] : [],
           migrate: (url) =>
             runMigrations({

@@ -33,6 +33,14 @@ export function scrub(text: string): string {
   return SECRET_TEXTS.reduce((clean, [pattern, replacement]) => clean.replace(pattern, replacement), text);
 }
 
+function errorFacts(error: unknown): object {
+  // Errors of another realm (a test runner's) are errors too.
+  if (typeof error !== 'object' || error === null || !('message' in error)) return { message: String(error) };
+  const { name, message, stack, cause } = error as Error;
+  const code: unknown = Reflect.get(error, 'code');
+  return { name, message, code, stack, ...(cause === undefined ? {} : { cause: errorFacts(cause) }) };
+}
+
 /** JSON lines on stdout (or `destination`), each with service, and request, org and run where they are known. */
 export function createLogger(
   service: string,
@@ -48,6 +56,8 @@ export function createLogger(
       paths: SECRET_FIELDS.flatMap((field) => [field, `*.${field}`, `*.*.${field}`]),
       censor: '[redacted]',
     },
+    // What hangs on an error besides (a database client, say) is large and may hold secrets.
+    serializers: { err: errorFacts },
     hooks: { streamWrite: scrub },
     mixin: () => {
       const context = currentContext();
