@@ -1,6 +1,7 @@
+import type { Server } from 'node:http';
 import { Inject, Module } from '@nestjs/common';
 import type { DynamicModule, OnModuleDestroy, OnModuleInit, Provider } from '@nestjs/common';
-import { APP_FILTER, APP_INTERCEPTOR } from '@nestjs/core';
+import { APP_FILTER, APP_INTERCEPTOR, HttpAdapterHost } from '@nestjs/core';
 import type { EventLog, WorkQueues } from '@runyard/event-log';
 import type { Database } from '@runyard/persistence';
 import {
@@ -9,10 +10,11 @@ import {
   LOGGER,
   NATS_CONNECTION,
   RPC_CLIENT,
+  SERVICE_CONFIG,
   ServiceModule,
   WORK_QUEUES,
 } from '@runyard/service';
-import type { Logger, RpcClient } from '@runyard/service';
+import type { Logger, RpcClient, ServiceConfig } from '@runyard/service';
 import type { GatewayConfig } from './config';
 import { Authenticator } from './credentials/authenticator';
 import { KeyCache } from './credentials/key-cache';
@@ -50,6 +52,8 @@ export class GatewayModule implements OnModuleInit, OnModuleDestroy {
     private readonly streams: RunStreams,
     private readonly tail: RunTail,
     @Inject(EVENT_LOG) private readonly log: EventLog,
+    @Inject(SERVICE_CONFIG) private readonly config: ServiceConfig,
+    private readonly http: HttpAdapterHost,
   ) {}
 
   static forRoot(config: GatewayConfig, logTo?: { write(line: string): void }): DynamicModule {
@@ -72,11 +76,16 @@ export class GatewayModule implements OnModuleInit, OnModuleDestroy {
     this.authenticator.onChange((org) => this.streams.dismissOrg(org));
   }
 
-  /** Viewers first: an open stream would keep the HTTP server from closing. Their clients come back elsewhere. */
+  /**
+   * Viewers and waiters first: an open stream would keep the HTTP server from closing, and its client comes back elsewhere.
+   * Requests in hand are answered; one that takes too long is cut off.
+   */
   async onModuleDestroy(): Promise<void> {
     this.unwatch();
     await this.streams.dismissAll();
     await this.tail.stop();
+    const server: Server = this.http.httpAdapter.getHttpServer();
+    setTimeout(() => server.closeAllConnections(), this.config.shutdownMs).unref();
   }
 }
 

@@ -1,8 +1,8 @@
 import { NestFactory } from '@nestjs/core';
 import type { DynamicModule } from '@nestjs/common';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
-import { METRICS, opsTargetOf, startService } from '@runyard/service';
-import type { Metrics, StartOptions } from '@runyard/service';
+import { LOGGER, METRICS, opsTargetOf, startService } from '@runyard/service';
+import type { Logger, Metrics, StartOptions } from '@runyard/service';
 import { Histogram } from 'prom-client';
 import type { GatewayConfig } from './config';
 import { Door } from './door/door';
@@ -22,7 +22,6 @@ export function gatewayStart(
       const app = await NestFactory.create<NestFastifyApplication>(module as DynamicModule, adapter, {
         ...options,
         bodyParser: false,
-        forceCloseConnections: true,
       });
       const metrics = app.get<Metrics>(METRICS, { strict: false });
       const seconds = new Histogram({
@@ -32,7 +31,10 @@ export function gatewayStart(
         buckets: BUCKETS_SECONDS,
         registers: [metrics.registry],
       });
-      await installDoor(adapter, app.get(Door), app.get(ProblemFilter), { seconds });
+      await installDoor(adapter, app.get(Door), app.get(ProblemFilter), {
+        seconds,
+        log: app.get<Logger>(LOGGER, { strict: false }),
+      });
       return app;
     },
     ready: async (app) => {

@@ -32,6 +32,8 @@ declare module 'fastify' {
     /** Set by the door; undefined until it has let the request in. */
     call: Call | undefined;
     credential: Credential | undefined;
+    /** W3C trace context: the client's, or a new one. */
+    traceparent: string;
   }
 }
 

@@ -43,9 +43,10 @@ export class Door {
   /** Before the body: route, credential, rate, role. */
   async admit(request: FastifyRequest, reply: FastifyReply): Promise<void> {
     reply.header('x-request-id', request.id);
+    request.traceparent = traceparentOf(request);
     const route = this.routeOf(request);
     if (route.access === 'public') return this.limit(`address:${request.ip}`, reply);
-    const traceparent = traceparentOf(request);
+    const { traceparent } = request;
     const credential = await withContext({ requestId: request.id, traceparent }, () =>
       this.identify(request),
     );
@@ -79,7 +80,7 @@ export class Door {
     withContext(
       {
         requestId: request.id,
-        traceparent: traceparentOf(request),
+        traceparent: request.traceparent,
         org: caller.org || undefined,
         runId,
         method: route.name,

@@ -1,6 +1,6 @@
 import helmet from '@fastify/helmet';
 import { FastifyAdapter } from '@nestjs/platform-fastify';
-import type { FastifyInstance, FastifyReply } from 'fastify';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { Problem } from '@runyard/contracts';
 import type { Histogram } from 'prom-client';
 import type { ProblemFilter } from '../problems/problem-filter';
@@ -51,7 +51,9 @@ const malformedUrl = (requestId: string) => ({
   retryable: false,
 });
 
-export interface HttpMetrics {
+/** Where the door says what it has let through; at debug level, since metrics count and refusals explain themselves. */
+export interface DoorReport {
+  log: { debug(fields: object, message: string): void };
   seconds: Histogram<'route' | 'method' | 'status'>;
 }
 
@@ -60,7 +62,7 @@ export async function installDoor(
   adapter: FastifyAdapter,
   door: Door,
   filter: ProblemFilter,
-  metrics: HttpMetrics,
+  report: DoorReport,
 ): Promise<void> {
   const instance: FastifyInstance = adapter.getInstance();
   await instance.register(helmet, {
@@ -74,6 +76,7 @@ export async function installDoor(
   acceptJsonOnly(instance);
   instance.decorateRequest('call', undefined);
   instance.decorateRequest('credential', undefined);
+  instance.decorateRequest('traceparent', '');
   instance.addHook('onRequest', async (request, reply) => door.admit(request, reply));
   instance.addHook('preHandler', (request, reply, done) => {
     try {
@@ -83,13 +86,17 @@ export async function installDoor(
     }
   });
   instance.addHook('onResponse', (request, reply, done) => {
-    const route = door.nameOf(request);
-    metrics.seconds.observe(
-      { route, method: request.method, status: String(reply.statusCode) },
-      reply.elapsedTime / 1000,
-    );
+    reportAnswer(door.nameOf(request), request, reply, report);
     done();
   });
+}
+
+function reportAnswer(route: string, request: FastifyRequest, reply: FastifyReply, report: DoorReport): void {
+  const labels = { route, method: request.method, status: String(reply.statusCode) };
+  report.seconds.observe(labels, reply.elapsedTime / 1000);
+  const { id: requestId, credential } = request;
+  const who = { credential: credential?.id, org: credential?.caller.org };
+  report.log.debug({ ...labels, ...who, requestId, ms: Math.round(reply.elapsedTime) }, 'answered');
 }
 
 /** One content type in; an empty body is none, because clients that always send the header mean nothing by it. */

@@ -43,7 +43,7 @@ export class RunStart {
   /** A run sees what was said before in its conversation, so its caller must be allowed to. A new id is nobody's yet. */
   private async requireConversation(call: Call, conversationId: string): Promise<void> {
     try {
-      await this.services.executor(call, 'conversations.get', { conversation_id: conversationId });
+      await this.services.conversation(call, conversationId);
     } catch (error) {
       if (!(error instanceof Problem) || error.code !== 'not_found') throw error;
     }

@@ -580,3 +580,33 @@ test('a gateway that stops lets its viewers go and closes', async () => {
   expect(performance.now() - before).toBeLessThan(5_000);
   expect(types(await body)).toEqual(['RunQueued']);
 });
+
+test('a gateway that stops answers the request in hand and lets waiters go', async () => {
+  const stopping = await startHarness();
+  const taking = await fakeIntake(stopping);
+  const actor = stopping.services.actor(ORG, ['member']);
+  let finish: () => void = () => undefined;
+  const working = new Promise<void>((resolve) => (finish = resolve));
+  stopping.services.on('agents.list', async () => {
+    await working;
+    return { data: [], next_cursor: null };
+  });
+  const headers = { 'x-api-key': actor.key, 'content-type': 'application/json' };
+  const inHand = fetch(`${stopping.url}/v1/agents`, { headers });
+  const waiting = fetch(`${stopping.url}/v1/runs`, {
+    method: 'POST',
+    headers: { ...headers, prefer: 'wait=60' },
+    body: JSON.stringify({ agent_id: 'helper', input: 'x' }),
+  });
+  await eventually(
+    () =>
+      stopping.services.callsOf('agents.list').length === 1 && stopping.gateway.app.get(RunTail).size === 1,
+  );
+  const closed = stopping.gateway.close();
+  expect((await waiting).status).toBe(202);
+  finish();
+  expect((await inHand).status).toBe(200);
+  await closed;
+  await taking.stop();
+  await stopping.stop();
+});

@@ -23,29 +23,53 @@ export class Services {
    * A run's row, if the caller may see it. A run that the log has and the rows do not have yet is waited for: a client
    * that follows `Location` right after its 202 must not be told that the run does not exist.
    */
-  async run(call: Call, runId: string, atLeast?: string): Promise<Record<string, unknown>> {
-    if (atLeast !== undefined) return this.runAt(call, runId, atLeast);
+  run(call: Call, runId: string, atLeast?: string): Promise<Row> {
+    return this.visible(
+      call,
+      'runs.get',
+      { run_id: runId },
+      subjectOf('runs', call.caller.org, runId),
+      atLeast,
+    );
+  }
+
+  /** A conversation's row, if the caller may see it; waited for like a run's. */
+  conversation(call: Call, id: string): Promise<Row> {
+    const subject = subjectOf('conversations', call.caller.org, id);
+    return this.visible(call, 'conversations.get', { conversation_id: id }, subject);
+  }
+
+  private async visible(
+    call: Call,
+    method: string,
+    ref: Row,
+    subject: string,
+    atLeast?: string,
+  ): Promise<Row> {
+    if (atLeast !== undefined) return this.visibleAt(call, method, { ...ref, at_least: atLeast });
     try {
-      return await this.executor(call, 'runs.get', { run_id: runId });
+      return await this.executor(call, method, ref);
     } catch (error) {
       if (!hasCode(error, 'not_found')) throw error;
-      const sequence = await this.log.lastSequence(subjectOf('runs', call.caller.org, runId));
+      const sequence = await this.log.lastSequence(subject);
       if (sequence === 0) throw error;
-      return this.runAt(call, runId, `${sequence}.0`);
+      return this.visibleAt(call, method, { ...ref, at_least: `${sequence}.0` });
     }
   }
 
   /** Each question waits for the rows by itself; a few of them outlast a busy projector, which EventSource could not. */
-  private async runAt(call: Call, runId: string, position: string): Promise<Record<string, unknown>> {
+  private async visibleAt(call: Call, method: string, input: Row): Promise<Row> {
     for (let tries = 1; ; tries++) {
       try {
-        return await this.executor(call, 'runs.get', { run_id: runId, at_least: position });
+        return await this.executor(call, method, input);
       } catch (error) {
         if (tries === POSITION_TRIES || !hasCode(error, 'unavailable')) throw error;
       }
     }
   }
 }
+
+type Row = Record<string, unknown>;
 
 const POSITION_TRIES = 3;
 

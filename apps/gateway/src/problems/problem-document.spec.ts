@@ -6,7 +6,14 @@ const place = { publicUrl: 'https://runyard.example', path: '/v1/runs', requestI
 
 describe('problem documents', () => {
   test.each(Object.entries(PROBLEMS))('%s has the members of RFC 9457 and ours', (code, status) => {
-    const document = problemDocument(new Problem(code as ProblemCode, 'What happened', { extra: 1 }), place);
+    const document = problemDocument(
+      new Problem(code as ProblemCode, 'What happened', {
+        extra: 1,
+        service: 'agent-registry',
+        retryAfterSeconds: 1,
+      }),
+      place,
+    );
     expect(document).toMatchObject({
       type: `https://runyard.example/v1/problems/${code}`,
       title: expect.stringMatching(/^[A-Z]/),
@@ -17,6 +24,8 @@ describe('problem documents', () => {
       request_id: 'req-1',
       retryable: expect.any(Boolean),
     });
+    expect(document).not.toHaveProperty('service');
+    expect(document).not.toHaveProperty('retryAfterSeconds');
     expect(document.extra).toBe(code === 'internal' ? undefined : 1);
   });
 

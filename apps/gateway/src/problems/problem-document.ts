@@ -31,12 +31,23 @@ export interface ProblemPlace {
 /** Seconds after which a client may ask again where the problem itself does not say. */
 const DEFAULT_RETRY_SECONDS = 1;
 
+/** Facts that are for headers, or say how we are made. */
+const OURS: ReadonlySet<string> = new Set([
+  'retryAfterSeconds',
+  'service',
+  'method',
+  'maybeDone',
+  'reference',
+]);
+
 /** Pure: what a client is told. Facts of the problem become extension members; they never replace the standard ones. */
 export function problemDocument(problem: Problem, place: ProblemPlace): ProblemDocument {
-  const { errors, retryAfterSeconds: _header, ...facts } = problem.facts;
+  const { errors, ...facts } = problem.facts;
   const entry = PROBLEM_CATALOGUE[problem.code];
   return {
-    ...(problem.code === 'internal' ? {} : facts),
+    ...(problem.code === 'internal'
+      ? {}
+      : Object.fromEntries(Object.entries(facts).filter(([name]) => !OURS.has(name)))),
     type: `${place.publicUrl}/v1/problems/${problem.code}`,
     title: entry.title,
     status: PROBLEMS[problem.code],
