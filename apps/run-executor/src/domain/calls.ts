@@ -30,6 +30,7 @@ export function startTurn(
       ...call,
       status: 'undecided',
       attempt: 0,
+      failures: 0,
       retryAt: 0,
       started: null,
       outcome: null,
@@ -68,7 +69,7 @@ function applyTo(call: CallState, event: CallEvent): CallState {
       return { ...call, status: 'ambiguous' };
     case 'ToolCallFailed':
       return event.data.willRetry
-        ? { ...call, status: 'backing_off', retryAt: event.time + event.data.retryInMs }
+        ? { ...call, status: 'backing_off', failures: call.failures + 1, retryAt: event.time + event.data.retryInMs }
         : settled(call, 'failed', event);
     case 'ToolCallSucceeded':
       return settled(call, 'succeeded', event);

@@ -2,6 +2,9 @@ import type { RunRecovered } from '@runyard/contracts';
 import type { NewRunEvent } from './decision';
 import type { LiveRun } from './run';
 
+/** Code of a model call whose driver was lost: it says nothing about the provider. */
+export const EXECUTOR_LOST = 'executor_lost';
+
 export type Evidence = RunRecovered['data']['evidence'];
 
 /**
@@ -26,7 +29,7 @@ export function lostEffects(run: LiveRun): NewRunEvent[] {
           step: phase.step,
           attempt: phase.attempt,
           modelId: phase.modelId,
-          error: { code: 'interrupted', text: 'The executor was lost during the call.', status: null },
+          error: { code: EXECUTOR_LOST, text: 'The executor was lost during the call.', status: null },
           partialText: null,
           usage: { input: phase.worstCaseInput, output: phase.maxOutputTokens, cached: 0, estimated: true },
           next: 'retry',

@@ -1,9 +1,10 @@
 import { DEFAULT_BOUNDS } from '@runyard/contracts';
-import type { ModelTurnCompleted, RunEvent, RunExtended, RunQueued, TokenUsage } from '@runyard/contracts';
-import { closeTurn, interruptTurn, startTurn, updateCall } from './calls';
+import type { RunEvent, RunExtended, RunQueued } from '@runyard/contracts';
+import { closeTurn, interruptTurn, updateCall } from './calls';
 import type { ChatMessage } from './dialog';
 import type { Material } from './material';
 import { wholeText } from './material';
+import { modelStep } from './model-steps';
 import { NO_RUN, usedMilliseconds } from './run';
 import type { EndedRun, LiveRun, Run } from './run';
 import { append, EMPTY_TRANSCRIPT } from './transcript';
@@ -90,6 +91,44 @@ function step(run: LiveRun, event: RunEvent, material: Material): Run {
     case 'ToolCallAmbiguous':
       return closeTurn(updateCall(run, event), material.callPrefix);
     case 'RunCancelRequested':
+    case 'RunPauseRequested':
+    case 'RunPaused':
+    case 'RunResumed':
+    case 'RunExtended':
+    case 'RunModeSet':
+      return controlled(run, event);
+    case 'RunSucceeded':
+      return finish(run, 'succeeded', null, event.time, material);
+    case 'RunFailed':
+      return finish(run, 'failed', event.data.reason, event.time, material);
+    case 'RunCancelled':
+      return finish(run, 'cancelled', event.data.reason, event.time, material);
+    case 'BudgetSnapshotTaken':
+    case 'RunQueued':
+    case 'RunSkipped':
+    case 'RunDeleted':
+      return run;
+    default:
+      return event satisfies never;
+  }
+}
+
+type ControlEvent = Extract<
+  RunEvent,
+  {
+    type:
+      | 'RunCancelRequested'
+      | 'RunPauseRequested'
+      | 'RunPaused'
+      | 'RunResumed'
+      | 'RunExtended'
+      | 'RunModeSet';
+  }
+>;
+
+function controlled(run: LiveRun, event: ControlEvent): LiveRun {
+  switch (event.type) {
+    case 'RunCancelRequested':
       return { ...run, cancelRequested: run.cancelRequested ?? { reason: event.data.reason, at: event.time } };
     case 'RunPauseRequested':
       return { ...run, pauseRequested: true };
@@ -103,17 +142,6 @@ function step(run: LiveRun, event: RunEvent, material: Material): Run {
       return extended(run, event);
     case 'RunModeSet':
       return { ...run, mode: event.data.mode };
-    case 'RunSucceeded':
-      return finish(run, 'succeeded', null, event.time, material);
-    case 'RunFailed':
-      return finish(run, 'failed', event.data.reason, event.time, material);
-    case 'RunCancelled':
-      return finish(run, 'cancelled', event.data.reason, event.time, material);
-    case 'BudgetSnapshotTaken':
-    case 'RunQueued':
-    case 'RunSkipped':
-    case 'RunDeleted':
-      return run;
     default:
       return event satisfies never;
   }
@@ -161,50 +189,6 @@ function finish(
   const { identity, slot, previousRunId, definition } = run;
   const { transcript } = interruptTurn(run, callPrefix);
   return { ...ended(state, reason, time), identity, slot, previousRunId, definition, transcript };
-}
-
-const spent = (usage: TokenUsage): number => usage.input + usage.output;
-
-type ModelEvent = Extract<RunEvent, { type: 'ModelCallStarted' | 'ModelCallFailed' | 'ModelTurnCompleted' }>;
-
-function modelStep(run: LiveRun, event: ModelEvent, material: Material): LiveRun {
-  if (event.type === 'ModelCallStarted') {
-    const { step: number, attempt, modelId, worstCaseInput, maxOutputTokens } = event.data;
-    const { route, routeAttempt } = run.phase.name === 'backing_off' ? run.phase : { route: 0, routeAttempt: 1 };
-    const call = { step: number, attempt, route, routeAttempt, modelId, worstCaseInput, maxOutputTokens };
-    return { ...run, phase: { name: 'calling_model', ...call } };
-  }
-  const usedTokens = run.usedTokens + spent(event.data.usage);
-  if (event.type === 'ModelTurnCompleted') return answered({ ...run, usedTokens }, event, material);
-  const { step: number, attempt, error, next, retryInMs } = event.data;
-  if (next === 'give_up') return { ...run, usedTokens, phase: { name: 'gave_up', error } };
-  const tried = run.phase.name === 'calling_model' ? run.phase : { route: 0, routeAttempt: 0 };
-  // A call that a control took back says nothing about the route.
-  const tries = tried.routeAttempt + (error.code === 'cancelled' ? 0 : 1);
-  const place = next === 'fallback' ? { route: tried.route + 1, routeAttempt: 1 } : { route: tried.route, routeAttempt: tries };
-  const until = event.time + retryInMs;
-  return { ...run, usedTokens, phase: { name: 'backing_off', step: number, attempt: attempt + 1, until, ...place } };
-}
-
-function answered(run: LiveRun, event: ModelTurnCompleted, material: Material): LiveRun {
-  const { data } = event;
-  const toolCalls = data.toolCalls.map((call) => ({
-    callId: call.callId,
-    tool: call.tool,
-    arguments: wholeText(call.arguments, material),
-  }));
-  const text = data.text === null ? null : wholeText(data.text, material);
-  const message: ChatMessage = {
-    role: 'assistant',
-    text,
-    toolCalls: toolCalls.map((call) => ({ ...call, callId: material.callPrefix + call.callId })),
-    providerState: data.providerState === null ? null : wholeText(data.providerState, material),
-    provider: `${data.provider}/${data.model}`,
-  };
-  const next = { ...run, steps: run.steps + 1, transcript: append(run.transcript, [message]) };
-  if (toolCalls.length === 0)
-    return { ...next, phase: { name: 'answered', output: data.text ?? { text: '' }, finish: data.finish } };
-  return startTurn(next, data.step, toolCalls, data.finish === 'length');
 }
 
 /** Folds a list of events. */

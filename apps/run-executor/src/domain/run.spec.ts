@@ -310,6 +310,17 @@ describe('a lost executor', () => {
     expect(story.last?.data).toEqual({ ...first?.data, attempt: 2 });
   });
 
+  it('is held against neither tool nor route: their own failures alone count', () => {
+    const failed = (attempt: number): NewRunEvent => ({
+      type: 'ToolCallFailed',
+      data: { step: 1, callId: 'c1-0', tool: 'look', error: { code: 'connection', text: '' }, observation: { text: '' }, startedAt: 0, attempt, willRetry: true, retryInMs: 0 },
+    });
+    const tools = new Story().claimedBy('a').happens(turn(1, [['look', '{}']])).claimedBy('b').claimedBy('c').happens(failed(3));
+    expect(tools.live.phase).toMatchObject({ name: 'calling_tools', calls: [{ attempt: 4, failures: 1 }] });
+    const models = new Story().claimedBy('a').claimedBy('b').happens(modelFailed({ attempt: 2, error: { code: 'cancelled', text: '', status: null }, retryInMs: 0 }));
+    expect(models.live.phase).toMatchObject({ name: 'calling_model', attempt: 3, routeAttempt: 1 });
+  });
+
   it('never repeats a write that is not idempotent: the run ends unknown_effect', () => {
     const story = started().happens(turn(1, [['write', '{}']])).claimedBy('i2');
     expect(story.last).toMatchObject({ type: 'RunFailed', data: { termination: 'ToolFailure', reason: 'unknown_effect' } });

@@ -19,6 +19,8 @@ export interface CallState {
   status: 'undecided' | 'in_flight' | 'backing_off' | 'ambiguous' | 'settled';
   /** Attempts made so far. */
   attempt: number;
+  /** Attempts that the tool failed; others were lost with their driver, which is not the tool's fault. */
+  failures: number;
   /** When the next attempt is due, epoch ms; only while backing off. */
   retryAt: number;
   started: StartedCall | null;

@@ -56,7 +56,7 @@ async function failure(
 ): Promise<NewRunEvent> {
   const { call, tool } = work;
   const common = { step: work.step, callId: call.callId, tool: call.tool };
-  const then = afterFailure(tool, result, call.attempt);
+  const then = afterFailure(tool, result, call.failures + 1);
   if (then.then === 'ambiguous') {
     const cause = result.code === 'timeout' ? 'timeout' : 'connection';
     return { type: 'ToolCallAmbiguous', data: { ...common, cause, text: result.text } };

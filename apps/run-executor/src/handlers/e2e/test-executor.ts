@@ -8,7 +8,7 @@ import type { ExecutorConfig } from '../../config';
 import { assemble } from '../assembly.process';
 import type { Executor } from '../assembly.process';
 import { ControlsController } from '../controls.controller';
-import { Outside, scriptedModel, scriptedTools } from './script';
+import { scriptedModel, scriptedTools } from './script';
 import type { Script } from './script';
 import { CrashTap, OPEN_TAP, tappedDatabase, tappedLog, tappedQueues } from './taps';
 import type { Tap } from './taps';
@@ -56,7 +56,8 @@ export class TestExecutor {
       log: tappedLog(bus.log, tap),
       queues: tappedQueues(bus.queues, tap),
       connection: bus.connection,
-      db: tappedDatabase(world.database.connect('run-executor'), tap),
+      // Those that only do what they are told share the world's few connections: a crash matrix has hundreds of them.
+      db: tappedDatabase(works ? world.database.connect('run-executor') : world.db, tap),
       logger: createLogger('test', world.logLevel),
       models: () => scriptedModel(world.outside, tap),
       tools: scriptedTools(world.outside, tap),
