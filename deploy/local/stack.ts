@@ -71,7 +71,7 @@ async function startServers({ folder, durable, databaseUrl, natsUrl, log }: Stac
     natsUrl ? null : startNatsServer({ dir: join(folder, 'nats'), syncAlways: durable, log }),
   ]);
   const stops = [postgres, nats].map((one) => (one.status === 'fulfilled' ? one.value : null));
-  const stop = async () => void (await Promise.all(stops.map((server) => server?.stop())));
+  const stop = async () => void (await Promise.all(stops.map(async (server) => server?.stop())));
   for (const one of [postgres, nats])
     if (one.status === 'rejected') {
       await stop();

@@ -124,7 +124,7 @@ function stopOnSignal(platform: Platform): Promise<void> {
       if (stopping) process.exit(130);
       stopping = true;
       say('\nStopping …');
-      void platform.stop().then(done);
+      void platform.stop().then(() => done());
     };
     process.on('SIGINT', stop);
     process.on('SIGTERM', stop);

@@ -29,7 +29,13 @@ async function main(): Promise<number> {
   const folder = mkdtempSync(join(tmpdir(), 'runyard-tau-'));
   const model = await startModelServer(source.dialogs);
   const platform = await Platform.start({
-    ...{ folder, durable: false, httpPort: 0, opsPort: null, logLevel: 'warn', executor: null, ratePerMinute: 1_000_000 },
+    folder,
+    durable: false,
+    httpPort: 0,
+    opsPort: null,
+    logLevel: 'error',
+    executor: null,
+    ratePerMinute: 1_000_000,
   });
   const executors = new Executors(platform.executorEnv(), join(folder, 'executors.log'));
   try {

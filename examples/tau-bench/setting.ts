@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import type { Platform } from '../../deploy/local/platform';
 import { Api } from './api';
 import { toolRecording } from './source';
-import type { Source } from './source';
+import type { Source, ToolSchema } from './source';
 
 /** The tool whose result ends a dialog: it hands the person over. */
 const HAND_OFF = 'transfer_to_human_agents';
@@ -32,17 +32,7 @@ export async function prepare(platform: Platform, source: Source, modelUrl: stri
     context_window: 128_000,
     max_output_tokens: 4_096,
   });
-  for (const { function: tool } of source.tools)
-    await api.call('POST', '/v1/tools', {
-      name: tool.name,
-      description: tool.description,
-      input_schema: tool.parameters,
-      effect: WRITES.test(tool.name) ? 'write' : 'read',
-      // A recorded answer changes nothing, so that a call may be repeated after a crash.
-      idempotent: true,
-      source: { kind: 'recorded', recording: RECORDING },
-      ends_run: tool.name === HAND_OFF,
-    });
+  for (const tool of source.tools) await api.call('POST', '/v1/tools', toolRow(tool));
   await api.call('POST', '/v1/agents', {
     agent_id: AGENT,
     name: 'Airline agent',
@@ -56,3 +46,14 @@ export async function prepare(platform: Platform, source: Source, modelUrl: stri
   });
   return api;
 }
+
+const toolRow = ({ function: tool }: ToolSchema) => ({
+  name: tool.name,
+  description: tool.description,
+  input_schema: tool.parameters,
+  effect: WRITES.test(tool.name) ? 'write' : 'read',
+  // A recorded answer changes nothing, so that a call may be repeated after a crash.
+  idempotent: true,
+  source: { kind: 'recorded', recording: RECORDING },
+  ends_run: tool.name === HAND_OFF,
+});

@@ -11,6 +11,7 @@ export * from './people/people.events';
 export * from './people/people.requests';
 export * from './problems';
 export * from './rpc';
+export * from './runs/call.events';
 export * from './runs/conversation.events';
 export * from './runs/run.definition';
 export * from './runs/run.events';

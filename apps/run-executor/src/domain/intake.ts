@@ -10,6 +10,7 @@ import type {
   ModelRoute,
   RunRequest,
   RunSettings,
+  ToolDefinition,
 } from '@runyard/contracts';
 
 /** An agent as its own log tells it: what its author chose, and what has become of it since. */
@@ -113,7 +114,10 @@ const routeOf = ({ modelId, label, tier, provider, model, contextWindow, maxOutp
   maxOutputTokens,
 });
 
-const withoutSwitch = ({ agentsAllowed: _, ...tool }: CatalogueTool) => tool;
+function withoutSwitch(tool: CatalogueTool): ToolDefinition {
+  const { name, description, inputSchema, effect, idempotent, source, timeoutMs, endsRun } = tool;
+  return { name, description, inputSchema, effect, idempotent, source, timeoutMs, endsRun };
+}
 
 /** Keys of what only one unfinished run may hold (P2.3); null where runs of the agent do not compete. */
 export function slotsFor(org: string, agent: AgentFacts, request: RunRequest): { agent: string | null; conversation: string | null } {

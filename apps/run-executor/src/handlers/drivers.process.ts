@@ -57,7 +57,7 @@ export class Drivers {
 
   /** Lets every driver look whether its run moved without it (P3.5). */
   async check(): Promise<void> {
-    await Promise.all([...this.registered.values()].map(({ driver }) => driver?.check()));
+    await Promise.all([...this.registered.values()].map(async ({ driver }) => driver?.check()));
   }
 
   /** Registers a run at an epoch; false where this process drives it already or has no place. */

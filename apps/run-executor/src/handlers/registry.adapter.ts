@@ -28,7 +28,7 @@ interface Fold<S, E extends DomainEvent> {
   context: Context;
   isKnown: Readonly<Record<string, true>>;
   initial: S;
-  evolve(state: S, event: E): S;
+  evolve: (state: S, event: E) => S;
   cache: FoldCache<S>;
 }
 

@@ -1,6 +1,18 @@
 import type { StoredText } from '../envelope';
 import type { DomainEvent } from '../envelope';
 import type { RunSettings } from './run.definition';
+import type {
+  ErrorInfo,
+  ModelCallFailed,
+  ModelCallStarted,
+  ModelTurnCompleted,
+  ToolCallAmbiguous,
+  ToolCallCancelled,
+  ToolCallDenied,
+  ToolCallFailed,
+  ToolCallStarted,
+  ToolCallSucceeded,
+} from './call.events';
 import type { CancelReason, FailureReason, Mode, SkipReason, Termination, Trigger } from './run.states';
 
 /** What every run is from its birth on; the first event of a run carries it. */
@@ -60,150 +72,6 @@ export type BudgetSnapshotTaken = DomainEvent<
     /** Milliseconds spent in `running` so far (P5.7). */
     usedMilliseconds: number;
   }
->;
-
-export interface TokenUsage {
-  input: number;
-  output: number;
-  /** Part of input. */
-  cached: number;
-  /** True where the provider reported none and the numbers are an upper estimate. */
-  estimated: boolean;
-}
-
-export type ModelCallStarted = DomainEvent<
-  'ModelCallStarted',
-  {
-    step: number;
-    attempt: number;
-    modelId: string;
-    provider: string;
-    model: string;
-    /** UTF-8 bytes of the request + 16 per message: an upper bound of its tokens (P6.2). */
-    worstCaseInput: number;
-    maxOutputTokens: number;
-    /** Messages left out so that the rest fits the context window. */
-    omittedMessages: number;
-  }
->;
-
-export interface ErrorInfo {
-  code: string;
-  text: string;
-}
-
-export type ModelCallFailed = DomainEvent<
-  'ModelCallFailed',
-  {
-    step: number;
-    attempt: number;
-    modelId: string;
-    error: ErrorInfo & { status: number | null };
-    /** Kept, never final: what had arrived before the stream broke. */
-    partialText: StoredText | null;
-    usage: TokenUsage;
-    /** `retry` the same route after `retryInMs`, `fallback` to the next route, or `give_up`. */
-    next: 'retry' | 'fallback' | 'give_up';
-    retryInMs: number;
-  }
->;
-
-export interface RequestedToolCall {
-  /** Our own id, unique in the run: `c<step>-<index>`. */
-  callId: string;
-  /** The provider's id, kept as data; it repeats and may be empty. */
-  providerCallId: string;
-  tool: string;
-  /** The provider's raw text. */
-  arguments: StoredText;
-}
-
-export type ModelTurnCompleted = DomainEvent<
-  'ModelTurnCompleted',
-  {
-    step: number;
-    attempt: number;
-    modelId: string;
-    provider: string;
-    /** Name of the model that answered, as the provider reports it. */
-    model: string;
-    /** Null where the provider sent none (differs from an empty text). */
-    text: StoredText | null;
-    reasoning: StoredText | null;
-    toolCalls: RequestedToolCall[];
-    /** The provider's own word for why it stopped. */
-    providerReason: string;
-    finish: 'stop' | 'tool_calls' | 'length' | 'content_filter' | 'refusal' | 'other';
-    usage: TokenUsage;
-    startedAt: number;
-    /** Opaque provider data that must go back with this turn (reasoning signatures). JSON text. */
-    providerState: StoredText | null;
-  }
->;
-
-/** Where a decision on a call came from: a rule, a user, the mode or the system. */
-export interface CallDecision {
-  decidedBy: string;
-  ruleId: string | null;
-  groupKey: string | null;
-}
-
-/** Durable before the effect; the point of no return (P4.2). */
-export type ToolCallStarted = DomainEvent<
-  'ToolCallStarted',
-  {
-    step: number;
-    callId: string;
-    tool: string;
-    effect: 'read' | 'write';
-    idempotent: boolean;
-    /** The same for every repetition of this call. */
-    idempotencyKey: string;
-    /** SHA-256 of the canonical arguments that are sent. */
-    argumentsDigest: string;
-    attempt: number;
-    decision: CallDecision;
-  }
->;
-
-export type ToolCallSucceeded = DomainEvent<
-  'ToolCallSucceeded',
-  { step: number; callId: string; tool: string; observation: StoredText; startedAt: number }
->;
-
-export type ToolCallFailed = DomainEvent<
-  'ToolCallFailed',
-  {
-    step: number;
-    callId: string;
-    tool: string;
-    error: ErrorInfo;
-    /** What the model sees. */
-    observation: StoredText;
-    startedAt: number;
-    attempt: number;
-    /** True: another attempt follows; the call is not settled. */
-    willRetry: boolean;
-    retryInMs: number;
-    /** True where the tool's retry policy is spent: the run ends with `ToolFailure`. */
-    exhausted?: boolean;
-  }
->;
-
-export type ToolCallDenied = DomainEvent<
-  'ToolCallDenied',
-  { step: number; callId: string; tool: string; observation: StoredText; decision: CallDecision }
->;
-
-export type ToolCallCancelled = DomainEvent<
-  'ToolCallCancelled',
-  { step: number; callId: string; tool: string; observation: StoredText; startedAt: number | null }
->;
-
-/** Started, and nobody knows whether it happened. */
-export type ToolCallAmbiguous = DomainEvent<
-  'ToolCallAmbiguous',
-  { step: number; callId: string; tool: string; cause: 'crash' | 'timeout' | 'connection'; text: string }
 >;
 
 export type RunCancelRequested = DomainEvent<'RunCancelRequested', { reason: CancelReason }>;

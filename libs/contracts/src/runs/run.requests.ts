@@ -43,7 +43,7 @@ export const REPLY_HEADER = 'Runyard-Reply';
 
 /** What intake answers to the reply subject of a request. */
 export type IntakeAnswer =
-  | { ok: true; run_id: string; state: 'queued' | 'running' | 'skipped' | string; reason: string | null; position: string; created: boolean }
+  | { ok: true; run_id: string; state: string; reason: string | null; position: string; created: boolean }
   | { ok: false; code: string; message: string; facts?: Record<string, unknown> };
 
 export const extendSchema = z
