@@ -1,11 +1,14 @@
 import type { IntakeAnswer, RunRequest } from '@runyard/contracts';
 import { parseWith, Problem, REPLY_HEADER, runRequestSchema } from '@runyard/contracts';
-import { Poison, runIdOf } from '@runyard/event-log';
+import { Poison, RetryLater, runIdOf } from '@runyard/event-log';
 import type { NatsConnection, QueueConsumer, QueueMessage, WorkQueues } from '@runyard/event-log';
 import type { Intake } from './intake.process';
 
 /** Durable name on REQUESTS; data, listed in the README. */
 export const INTAKE_DURABLE = 'run-executor-intake';
+
+/** A request that meets a database that is away is looked at again after this long. */
+const UNAVAILABLE_MS = 500;
 
 /** Takes run requests from the work queue `REQUESTS`. A refusal goes to the reply subject, or to the dead letters (P2.7). */
 export class IntakeConsumer {
@@ -33,6 +36,8 @@ export class IntakeConsumer {
       if (reply) this.answer(reply, answer);
     } catch (error) {
       if (!(error instanceof Problem)) throw error;
+      // Not a refusal: the request waits as long as it takes, and whoever asked is told that it is on its way.
+      if (error.code === 'unavailable') throw new RetryLater(UNAVAILABLE_MS, error.message);
       if (!reply) throw new Poison(`${error.code}: ${error.message}`);
       const { code, message: text, facts } = error;
       this.answer(reply, { ok: false, code, message: text, facts });

@@ -22,7 +22,7 @@ export class CrashTap implements Tap {
   crashed = false;
   onCrash: () => void = () => undefined;
 
-  constructor(private readonly at: number) {}
+  constructor(private readonly at: number | ((moment: string) => boolean)) {}
 
   async around<T>(what: string, call: () => Promise<T>): Promise<T> {
     this.pass(`before ${what}`);
@@ -46,15 +46,18 @@ export class CrashTap implements Tap {
   private pass(moment: string): void {
     if (this.crashed) throw new Crashed();
     this.moments.push(moment);
-    if (this.moments.length - 1 !== this.at) return;
+    const index = this.moments.length - 1;
+    if (typeof this.at === 'number' ? index !== this.at : !this.at(moment)) return;
     this.crashed = true;
     this.onCrash();
     throw new Crashed(moment);
   }
 }
 
-/** Holds calls back, so that a spec decides what happens meanwhile. */
+/** Holds calls back or lets them fail, so that a spec decides what happens meanwhile. */
 export class GateTap implements Tap {
+  /** The error that a call meets; false: none. */
+  failing: ((what: string) => Error | false) | undefined;
   private readonly gates: { wanted: (what: string) => boolean; when: 'before' | 'after'; opened: Promise<void>; reached: () => void }[] = [];
 
   /** The next call that is wanted waits, `before` or `after` it was made, until `open`. */
@@ -68,6 +71,8 @@ export class GateTap implements Tap {
   }
 
   async around<T>(what: string, call: () => Promise<T>): Promise<T> {
+    const error = this.failing?.(what);
+    if (error) throw error;
     const index = this.gates.findIndex((gate) => gate.wanted(what));
     const gate = index < 0 ? undefined : this.gates.splice(index, 1)[0];
     if (gate?.when === 'before') await this.wait(gate);
