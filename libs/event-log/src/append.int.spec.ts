@@ -190,6 +190,22 @@ describe('lost acknowledgements (P1.2)', () => {
     await quick.close();
   });
 
+  it('closes in bounded time while the server is away', async () => {
+    const left = await connectEventLog({ servers: nats.url, name: 'left' });
+    await left.queues.consume({
+      queue: 'WORK',
+      durable: 'left',
+      concurrency: 1,
+      handler: async () => undefined,
+    });
+    await nats.kill();
+    const closing = performance.now();
+    await left.close();
+    expect(performance.now() - closing).toBeLessThan(10_000);
+    expect(left.connection.isClosed()).toBe(true);
+    await nats.restart();
+  });
+
   it('goes on over a kill -9 of the server without losing or doubling a commit', async () => {
     const subject = subjectOf('runs', 'acme', 'killed');
     const appending = (async () => {

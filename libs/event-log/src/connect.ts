@@ -5,6 +5,7 @@ import { readBulk } from './bulk';
 import { decodeCommit } from './commit';
 import { Exchange } from './exchange';
 import { History, streamOf } from './history';
+import { withLimit } from './limit';
 import { MAX_QUEUE_BYTES, publishItem, tooLarge } from './publish';
 import { QueueWorker } from './queue.consumer';
 import { checkServer } from './server';
@@ -75,6 +76,9 @@ function connectionOptions({ servers, name, user, pass, token, tls }: ConnectOpt
   };
 }
 
+/** A connection without its server never finishes sending. */
+const DRAIN_MS = 3_000;
+
 type Interruptions = Pick<TailParts, 'onInterruption'>;
 
 /** One reader of the connection's status for all parts: what was under way fails at once, then everybody starts again. */
@@ -124,7 +128,7 @@ function assemble(connection: NatsConnection, options: ConnectOptions): EventLog
     async close() {
       await Promise.all([...workers].map((worker) => worker.stop()));
       if (connection.isClosed()) return;
-      await connection.drain().catch(() => connection.close());
+      await withLimit(connection.drain(), DRAIN_MS, 'the connection').catch(() => connection.close());
     },
   };
 }
