@@ -1,5 +1,6 @@
 import { AGENT_EVENTS, CATALOGUE_EVENTS } from '@runyard/contracts';
 import type { Projection, Tx } from '@runyard/persistence';
+import { BESIDE_DEPARTURES } from './departures';
 import { evolveImage, versionOf } from './agent-image';
 import type { AgentImage, AgentRecorded } from './agent-image';
 import { AGENTS, LINKS, VERSIONS } from './agent-records';
@@ -123,6 +124,7 @@ async function saveImages(
 async function withOwners(tx: Tx, images: readonly AgentImage[]): Promise<AgentImage[]> {
   if (images.length === 0) return [];
   const owners = [images.map(({ row }) => row.org_id), images.map(({ row }) => row.owner_id)];
+  await tx.query(BESIDE_DEPARTURES);
   await tx.query(
     `INSERT INTO users (org_id, user_id)
      SELECT DISTINCT org, id FROM unnest($1::uuid[], $2::uuid[]) AS owner (org, id)

@@ -1,6 +1,7 @@
 import { PEOPLE_EVENTS } from '@runyard/contracts';
 import type { PeopleEvent } from '@runyard/contracts';
 import type { Projection, Tx } from '@runyard/persistence';
+import { ALONE_WITH_DEPARTURES } from './departures';
 import { recorded } from './commits';
 import type { Recorded, RecordedAs } from './commits';
 import { deleteRows, distinctPlaces, loadRows, placeKey, saveRows } from './records';
@@ -128,6 +129,7 @@ async function applyUsers(tx: Tx, events: readonly PeopleRecorded[]): Promise<vo
     if (row) rows.set(placeKey(place), row);
     else if (rows.delete(placeKey(place)) || event.type === 'UserDeleted') departed.push(place);
   }
+  if (departed.length > 0) await tx.query(ALONE_WITH_DEPARTURES);
   // The tombstones first: an agent of theirs that comes later must find either the row or the tombstone.
   await saveRows(
     tx,

@@ -3,6 +3,7 @@ import type { PeopleEvent } from '@runyard/contracts';
 import { eventsOf } from '@runyard/persistence';
 import type { Projection } from '@runyard/persistence';
 import { isUuid } from './commits';
+import { ALONE_WITH_DEPARTURES } from './departures';
 import { records } from './records';
 
 const ERASE_USERS = `
@@ -27,6 +28,8 @@ export const runPeopleProjection: Projection = {
           : [],
       ),
     );
-    if (erased.length > 0) await tx.query(ERASE_USERS, [records(erased)]);
+    if (erased.length === 0) return;
+    await tx.query(ALONE_WITH_DEPARTURES);
+    await tx.query(ERASE_USERS, [records(erased)]);
   },
 };

@@ -1,4 +1,5 @@
 import type { Tx } from '@runyard/persistence';
+import { BESIDE_DEPARTURES } from './departures';
 import { isUuid } from './commits';
 import { records } from './records';
 import type { RunBatch } from './run-batch';
@@ -66,6 +67,7 @@ async function writeBirths(tx: Tx, batch: RunBatch, fresh: readonly RunImage[]):
     ...row,
     user_id: isUuid(row.user_id) ? row.user_id : null,
   }));
+  if (batch.references.size > 0) await tx.query(BESIDE_DEPARTURES);
   await write(tx, sql.ADD_REFERENCES, [...batch.references.values()]);
   await write(tx, sql.ADD_CONVERSATIONS, conversations);
   await write(
