@@ -408,9 +408,17 @@ describe('agent registry', () => {
         (await fixture.refusal('keys.create', eve, { label: 'x', roles: ['member'], user_id: null })).code,
       ).toBe('forbidden');
       expect(
-        (await fixture.refusal('keys.create', ada, { label: 'x', roles: ['member'], user_id: eve.userId }))
+        (await fixture.refusal('keys.create', eve, { label: 'x', roles: ['member'], user_id: ada.userId }))
           .code,
       ).toBe('forbidden');
+      // A new member's first key: it never has a role that the member lacks.
+      const first = await fixture.call<CreatedKey>('keys.create', ada, {
+        label: 'first',
+        roles: ['member', 'admin'],
+        user_id: eve.userId,
+      });
+      expect(await authenticate(first.key)).toMatchObject({ user_id: eve.userId, roles: ['member'] });
+      await fixture.call('keys.revoke', eve, { key_id: first.key_id });
       const key = await fixture.call<CreatedKey>('keys.create', eve, {
         label: 'x',
         roles: ['member', 'reviewer'],
@@ -424,7 +432,7 @@ describe('agent registry', () => {
       });
       expect(await authenticate(app.key)).toMatchObject({ user_id: null, roles: ['service'] });
       const mine = await fixture.call<{ data: KeyRow[] }>('keys.list', eve);
-      expect(mine.data.map(({ key_id }) => key_id)).toEqual([key.key_id]);
+      expect(mine.data.map(({ key_id }) => key_id)).toEqual([key.key_id, first.key_id]);
       expect(Object.keys(mine.data[0]!)).not.toContain('hash');
     });
 

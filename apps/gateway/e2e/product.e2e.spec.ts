@@ -1,10 +1,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createHash, randomBytes } from 'node:crypto';
 import type { z } from 'zod';
-import { BASE62, apiKeyOf, keyAggregate, subjectOf } from '@runyard/contracts';
-import { connectEventLog } from '@runyard/event-log';
 import { eventually, freshDatabase, startNats } from '@runyard/testing';
 import type { TestDatabase, TestNats } from '@runyard/testing';
 import { Platform } from '../../../deploy/local/platform';
@@ -97,37 +94,13 @@ const recording = {
   ],
 };
 
-/** A member with a key of their own. People without an identity provider get their first key from whoever runs the installation. */
+/** A member with a first key, which an admin makes and hands over. */
 async function person(email: string): Promise<{ id: string; key: string }> {
-  const user = await done(
-    admin,
-    'POST',
-    '/v1/users',
-    { email, name: email, roles: ['member'] },
-    rows.userRow,
-  );
-  const { org_id } = (await call(admin, 'GET', '/v1/me')).json;
-  const key = apiKeyOf([...randomBytes(43)].map((byte) => BASE62.charAt(byte % 62)).join(''));
-  const keyId = `key_${randomBytes(10).toString('hex')}`;
-  const data = {
-    keyId,
-    label: email,
-    hash: createHash('sha256').update(key).digest('hex'),
-    roles: ['member'],
-    userId: user.user_id,
-    expiresAt: null,
-  };
-  const bus = await connectEventLog({ servers: [nats.url], name: 'spec' });
-  const subject = subjectOf('people', String(org_id), keyAggregate(keyId));
-  await bus.log.append({
-    subject,
-    expected: 0,
-    events: [{ type: 'ApiKeyCreated', data }],
-    meta: { actor: 'system:installation', source: 'agent-registry' },
-  });
-  await bus.close();
-  await eventually(async () => (await call(key, 'GET', '/v1/me')).status === 200);
-  return { id: String(user.user_id), key };
+  const member = { email, name: email, roles: ['member'] };
+  const user = await done(admin, 'POST', '/v1/users', member, rows.userRow);
+  const first = { label: email, roles: ['member'], user_id: user.user_id };
+  const { key } = await done(admin, 'POST', '/v1/keys', first, rows.createdKeyRow);
+  return { id: String(user.user_id), key: String(key) };
 }
 
 beforeAll(async () => {

@@ -56,11 +56,13 @@ export function decideKey(key: ApiKey, command: ApiKeyCommand): ApiKeyDecision[]
   }
 }
 
-/** Nobody hands out more than they have, nor a key that speaks as somebody else. */
+/**
+ * Nobody hands out more than they have. A key for somebody else comes from an admin (a new member's first one, where no
+ * identity provider is at hand): it never has a role that its user lacks, and the log says who made it.
+ */
 function create(asker: Asker, key: ApiKeyCreated['data'], now: number): ApiKeyDecision[] {
-  if (key.userId === null) requireAdmin(asker, 'create keys for applications');
-  else if (!asker.system && !isOwner(asker, key.userId))
-    throw new Problem('forbidden', 'A key speaks as its user; nobody creates one for somebody else');
+  const own = key.userId !== null && isOwner(asker, key.userId);
+  if (!own) requireAdmin(asker, key.userId === null ? 'create keys for applications' : 'create keys for others');
   const missing = asker.system ? [] : missingRoles(asker.roles, key.roles);
   if (missing.length)
     throw new Problem('forbidden', `A key cannot have roles that its creator lacks: ${missing.join(', ')}`, {

@@ -131,11 +131,17 @@ describe('an API key', () => {
 
   it('speaks as the one who made it, with no more roles than theirs', () => {
     given().when(create(member)).then(created);
-    given().when(create(admin)).thenRefused('forbidden');
     given()
       .when(create({ userId: 'max', roles: ['reviewer'] }))
       .thenRefused('forbidden');
     given().when(create(SYSTEM)).then(created);
+  });
+
+  it('comes from an admin for a new member, and from nobody else', () => {
+    given().when(create(admin)).then(created);
+    given()
+      .when(create({ userId: 'eve', roles: ['member'] }))
+      .thenRefused('forbidden');
   });
 
   it('stands for an application only where an admin made it', () => {
