@@ -4,6 +4,9 @@ import { openSync } from 'node:fs';
 import { join } from 'node:path';
 import { childEnv } from './data.config';
 
+const RUNS_BETWEEN_KILLS = [10, 40] as const;
+const JITTER_MS = 500;
+
 /** Executor processes of their own, so that they can be killed. */
 export class Executors {
   private readonly processes = new Set<ChildProcess>();
@@ -20,15 +23,20 @@ export class Executors {
     for (let i = 0; i < count; i++) this.spawn();
   }
 
-  /** Kills one executor after another, -9, at random moments; a killed one is replaced at once. */
-  killAtRandom(shortestMs: number, longestMs: number): void {
-    const next = shortestMs + Math.random() * (longestMs - shortestMs);
-    this.timer = setTimeout(() => {
-      const alive = [...this.processes];
-      const victim = alive[Math.floor(Math.random() * alive.length)];
-      if (victim?.kill('SIGKILL')) this.kills += 1;
-      this.killAtRandom(shortestMs, longestMs);
-    }, next);
+  /**
+   * Kills one executor after another, -9, at random moments, and replaces it at once. The next kill waits until some runs
+   * have ended since the last one, so that a slow machine is not killed faster than it can start.
+   */
+  killAtRandom(endedRuns: () => number): void {
+    const due = endedRuns() + RUNS_BETWEEN_KILLS[0] + Math.random() * (RUNS_BETWEEN_KILLS[1] - RUNS_BETWEEN_KILLS[0]);
+    const look = () => {
+      if (endedRuns() < due) return void (this.timer = setTimeout(look, 50));
+      this.timer = setTimeout(() => {
+        this.killOne();
+        this.killAtRandom(endedRuns);
+      }, Math.random() * JITTER_MS);
+    };
+    look();
   }
 
   endKilling(): void {
@@ -45,6 +53,12 @@ export class Executors {
         return gone;
       }),
     );
+  }
+
+  private killOne(): void {
+    const alive = [...this.processes];
+    const victim = alive[Math.floor(Math.random() * alive.length)];
+    if (victim?.kill('SIGKILL')) this.kills += 1;
   }
 
   private spawn(): void {

@@ -15,7 +15,6 @@ import type { Source } from './source';
 const TRIALS = 4;
 /** Dialogs under way at once: enough to keep two cores busy. */
 const WIDTH = 24;
-const KILL_EVERY_MS = [1_500, 4_000] as const;
 
 /** Plays the recorded dialogs through the whole product and counts where its own record differs from the source. */
 async function main(): Promise<number> {
@@ -41,8 +40,10 @@ async function main(): Promise<number> {
   try {
     const api = await prepare(platform, source, model.url);
     executors.start(2);
-    if (chaos) executors.killAtRandom(...KILL_EVERY_MS);
-    const results = await inParallel(source.dialogs, WIDTH, (dialog) => replay(api, AGENT, source.systemPrompt, dialog));
+    let ended = 0;
+    if (chaos) executors.killAtRandom(() => ended);
+    const player = { api, agentId: AGENT, systemPrompt: source.systemPrompt, onRun: () => void (ended += 1) };
+    const results = await inParallel(source.dialogs, WIDTH, (dialog) => replay(player, dialog));
     executors.endKilling();
     return report(source, results, chaos ? executors.kills : undefined);
   } finally {

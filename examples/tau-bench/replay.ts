@@ -14,8 +14,16 @@ export interface DialogResult {
   difference: string | undefined;
 }
 
+/** Who plays, against which agent, and who hears of each run that has ended. */
+export interface Player {
+  api: Api;
+  agentId: string;
+  systemPrompt: string;
+  onRun: () => void;
+}
+
 /** Plays the person's part of a dialog, run after run, then compares the product's own record with the source. */
-export async function replay(api: Api, agentId: string, systemPrompt: string, dialog: Dialog): Promise<DialogResult> {
+export async function replay({ api, agentId, systemPrompt, onRun }: Player, dialog: Dialog): Promise<DialogResult> {
   const trajectories: Entry[][] = [];
   let difference: string | undefined;
   try {
@@ -25,6 +33,7 @@ export async function replay(api: Api, agentId: string, systemPrompt: string, di
       const path = `/v1/runs/${run.run_id}/trajectory?at_least=${run.position}`;
       const { entries } = await api.patiently(() => api.call<{ entries: Entry[] }>('GET', path));
       trajectories.push(entries);
+      onRun();
     }
   } catch (error) {
     if (!(error instanceof Refused)) throw error;
