@@ -8,6 +8,9 @@ export interface CallsDecision {
   end?: { reason: FailureReason; error: ErrorInfo };
 }
 
+/** Calls of a run that are under way at once; more of the same turn wait. A claim must be able to settle all in one commit. */
+export const PARALLEL_CALLS = 64;
+
 type ToolPhase = Extract<Phase, { name: 'calling_tools' }>;
 
 /** The decision before an effect: what mode and tool say. Permission rules join here. */
@@ -46,7 +49,7 @@ function decideNew(run: LiveRun, phase: ToolPhase, undecided: CallState[], at: C
   const asks = decided.find((one) => 'asks' in one);
   if (asks && 'asks' in asks)
     return { events: [], end: { reason: 'confirmation_required', error: { code: 'confirmation_required', text: asks.asks } } };
-  const events = decided.flatMap((one) => ('event' in one ? [one.event] : []));
+  const events = decided.slice(0, PARALLEL_CALLS).flatMap((one) => ('event' in one ? [one.event] : []));
   const dispatches = events.some((event) => event.type === 'ToolCallStarted');
   return { events: dispatches ? [snapshot(run, at.now), ...events] : events };
 }

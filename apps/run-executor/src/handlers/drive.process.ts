@@ -154,17 +154,22 @@ export class Driver {
     return Math.min(Math.max(1, Math.min(...ahead) - now), 2 ** 31 - 1);
   }
 
-  /** Appends facts and what follows from them; on a conflict what came in between is folded in and decided anew (P3.2). */
+  /**
+   * Appends facts and what follows from them, in one commit unless they are too many; on a conflict what came in between
+   * is folded in and decided anew (P3.2).
+   */
   private async commit(facts: readonly NewRunEvent[]): Promise<void> {
+    let left = facts;
     while (this.mine()) {
       const now = Math.max(this.ports.clock(), this.lastEventAt());
-      const events = [...facts, ...this.decisions(facts, now)];
+      const events = [...left, ...this.decisions(left, now)];
       this.decidedAt = now;
       if (events.length === 0) return;
       try {
-        const appended = await this.ports.runs.append(this.loaded, events, 'system:run-executor');
-        this.advance(events.map((event) => dated(event, appended.time)), appended.sequence);
-        return;
+        const { count, time, sequence } = await this.ports.runs.appendWhatFits(this.loaded, events, 'system:run-executor');
+        this.advance(events.slice(0, count).map((event) => dated(event, time)), sequence);
+        if (count === events.length) return;
+        left = left.slice(count);
       } catch (error) {
         if (!(error instanceof VersionConflict)) throw error;
         await this.refresh();

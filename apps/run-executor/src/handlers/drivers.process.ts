@@ -115,15 +115,19 @@ export class Drivers {
     const claims = claim(run, this.ports.instance, evidence);
     const at = { ...circumstancesOf(loaded.runId, definition, this.ports.pauseTtlMs), now };
     const events = [...claims, ...decideAll(foldNew(run, claims, now, loaded.material), at)];
+    let count: number;
     try {
-      const appended = await this.ports.runs.append(loaded, events, 'system:run-executor');
-      loaded.run = fold(run, events.map((event) => dated(event, appended.time)), loaded.material);
-      loaded.sequence = appended.sequence;
+      const appended = await this.ports.runs.appendWhatFits(loaded, events, 'system:run-executor', claims.length);
+      const { time, sequence } = appended;
+      count = appended.count;
+      loaded.run = fold(run, events.slice(0, count).map((event) => dated(event, time)), loaded.material);
+      loaded.sequence = sequence;
     } catch (error) {
       if (error instanceof VersionConflict) return 'again';
       throw error;
     }
     this.drive(loaded, definition, run.epoch + 1);
+    if (count < events.length) this.wake(loaded.runId);
     return 'driving';
   }
 

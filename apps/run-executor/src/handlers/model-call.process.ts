@@ -26,6 +26,14 @@ export interface ModelCallWork {
   signal: AbortSignal;
 }
 
+/** Calls of one turn; all of them and their ends must fit a commit. */
+export const MAX_CALLS = 256;
+/** Names and ids of providers, in characters. Longer ones name nothing. */
+const MAX_NAME = 256;
+const MAX_ERROR = 4_000;
+
+const clip = (name: string): string => name.slice(0, MAX_NAME);
+
 /** Makes the recorded attempt at a model turn and returns the fact of what became of it. */
 export async function callModelOnce(ports: ModelCallPorts, work: ModelCallWork): Promise<NewRunEvent> {
   const { run, phase, definition } = work;
@@ -49,20 +57,22 @@ export async function callModelOnce(ports: ModelCallPorts, work: ModelCallWork):
 
 async function completed(
   ports: ModelCallPorts,
-  { org, phase }: ModelCallWork,
+  work: ModelCallWork,
   route: ModelRoute,
   turn: ModelTurn,
   startedAt: number,
 ): Promise<NewRunEvent> {
+  if (turn.toolCalls.length > MAX_CALLS) return failed(ports, work, route, tooManyCalls(turn));
+  const { org, phase } = work;
   const shares = turn.toolCalls.length + 3;
   const store = async (text: string | null): Promise<StoredText | null> =>
-    text === null ? null : ports.texts.store(org, text, shares);
+    text === null ? null : ports.texts.keep(org, text, shares);
   const toolCalls = await Promise.all(
     turn.toolCalls.map(async (call, index) => ({
       callId: callIdOf(phase.step, index),
-      providerCallId: call.providerCallId,
-      tool: call.tool,
-      arguments: await ports.texts.store(org, call.arguments, shares),
+      providerCallId: clip(call.providerCallId),
+      tool: clip(call.tool),
+      arguments: await ports.texts.keep(org, call.arguments, shares),
     })),
   );
   return {
@@ -72,11 +82,11 @@ async function completed(
       attempt: phase.attempt,
       modelId: route.modelId,
       provider: route.provider.kind,
-      model: turn.model,
+      model: clip(turn.model),
       text: await store(turn.text),
       reasoning: await store(turn.reasoning),
       toolCalls,
-      providerReason: turn.providerReason,
+      providerReason: clip(turn.providerReason),
       finish: turn.finish,
       usage: turn.usage,
       startedAt,
@@ -107,8 +117,8 @@ async function failed(
       step: phase.step,
       attempt: phase.attempt,
       modelId: route.modelId,
-      error: { code: failure.code, text: failure.text, status: failure.status },
-      partialText: failure.partialText === null ? null : await ports.texts.store(work.org, failure.partialText),
+      error: { code: failure.code, text: failure.text.slice(0, MAX_ERROR), status: failure.status },
+      partialText: failure.partialText === null ? null : await ports.texts.keep(work.org, failure.partialText),
       usage: failure.usage ?? assumedUsage(failure, phase),
       next: next.next,
       retryInMs: next.retryInMs,
@@ -128,3 +138,13 @@ function assumedUsage(failure: ModelFailure, phase: ModelCallWork['phase']): Tok
     estimated: true,
   };
 }
+
+const tooManyCalls = ({ toolCalls, usage }: ModelTurn): ModelFailure => ({
+  code: 'provider_invalid',
+  text: `The model asked for ${toolCalls.length} calls in one turn; ${MAX_CALLS} are the most.`,
+  status: null,
+  retryable: false,
+  retryAfterMs: null,
+  partialText: null,
+  usage,
+});

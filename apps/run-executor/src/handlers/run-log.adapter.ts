@@ -1,7 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Actor, RunEvent, RunQueued, StoredText } from '@runyard/contracts';
 import { RUN_EVENTS, subjectOf } from '@runyard/contracts';
-import { decodeEvents, LogUnavailable, UnknownEvent } from '@runyard/event-log';
+import { CommitTooLarge, decodeEvents, LogUnavailable, UnknownEvent } from '@runyard/event-log';
 import type { Appended, Commit, EventLog } from '@runyard/event-log';
 import type { NewRunEvent } from '../domain/decision';
 import type { ChatMessage } from '../domain/dialog';
@@ -110,6 +110,20 @@ export class RunLog {
         if (!(error instanceof LogUnavailable)) throw error;
         commitId = error.commitId;
         await wait(LOG_RETRY_MS);
+      }
+    }
+  }
+
+  /**
+   * Appends as many of the events as one commit can hold, at least the first `together`; says how many. Any beginning of
+   * what was decided is a state from which the rest is decided again.
+   */
+  async appendWhatFits(loaded: LoadedRun, events: readonly NewRunEvent[], actor: Actor, together = 1): Promise<Appended & { count: number }> {
+    for (let count = events.length; ; count = Math.max(together, Math.floor(count / 2))) {
+      try {
+        return { ...(await this.append(loaded, events.slice(0, count), actor)), count };
+      } catch (error) {
+        if (!(error instanceof CommitTooLarge) || count <= together) throw error;
       }
     }
   }

@@ -1,4 +1,6 @@
+import { setTimeout as wait } from 'node:timers/promises';
 import type { StoredText } from '@runyard/contracts';
+import { isPassing } from '@runyard/persistence';
 import { byteLength } from '../domain/transcript';
 import { shorten } from '../tools/text';
 
@@ -7,6 +9,12 @@ export const INLINE_TEXT_BYTES = 16 * 1024;
 
 /** All inline texts of one event together; leaves room for several events in a commit. */
 const INLINE_EVENT_BYTES = 96 * 1024;
+
+/** An inline text may be written with so many bytes per byte: a NUL takes six in JSON, and commits have a size. */
+const ESCAPED = 2;
+
+/** A database that is away is asked again after this long. */
+const STORE_RETRY_MS = 250;
 
 /** Characters of blob texts kept at hand, so that a run that goes on need not read back what it has just written. */
 const RECENT_CHARACTERS = 16 * 1024 * 1024;
@@ -27,10 +35,22 @@ export class Texts {
   async store(org: string, text: string, shares = 1): Promise<StoredText> {
     const limit = Math.min(INLINE_TEXT_BYTES, Math.floor(INLINE_EVENT_BYTES / shares));
     const bytes = byteLength(text);
-    if (bytes <= limit) return { text };
+    if (bytes <= limit && fits(text, limit)) return { text };
     const digest = await this.blobs.put(org, text);
     this.remember(digest, text);
-    return { preview: shorten(text, limit).text, digest, bytes };
+    return { preview: previewOf(text, limit), digest, bytes };
+  }
+
+  /** Stores a text of a fact: what was done or said is not lost because the database is away for a while (P1.4). */
+  async keep(org: string, text: string, shares = 1): Promise<StoredText> {
+    for (;;) {
+      try {
+        return await this.store(org, text, shares);
+      } catch (error) {
+        if (!isPassing(error)) throw error;
+        await wait(STORE_RETRY_MS);
+      }
+    }
   }
 
   /** Whole texts by digest, ready for a fold. A blob that is gone (erased) is left out; its preview stands for it. */
@@ -59,4 +79,13 @@ export class Texts {
       this.recentCharacters -= dropped.length;
     }
   }
+}
+
+/** Whether a text stays within its room as JSON writes it. */
+const fits = (text: string, limit: number): boolean =>
+  text.length * 6 <= limit * ESCAPED || byteLength(JSON.stringify(text)) <= limit * ESCAPED;
+
+function previewOf(text: string, limit: number): string {
+  const preview = shorten(text, limit).text;
+  return fits(preview, limit) ? preview : shorten(text, Math.floor((limit * ESCAPED) / 6)).text;
 }

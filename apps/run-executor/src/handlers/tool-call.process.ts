@@ -42,7 +42,7 @@ export async function callToolOnce(ports: ToolCallPorts, work: ToolCallWork): Pr
   });
   const common = { step: work.step, callId: call.callId, tool: call.tool };
   if (result.ok) {
-    const observation = await ports.texts.store(work.org, result.text);
+    const observation = await ports.texts.keep(work.org, result.text);
     return { type: 'ToolCallSucceeded', data: { ...common, observation, startedAt } };
   }
   return failure(ports, work, result, startedAt);
@@ -61,7 +61,7 @@ async function failure(
     const cause = result.code === 'timeout' ? 'timeout' : 'connection';
     return { type: 'ToolCallAmbiguous', data: { ...common, cause, text: result.text } };
   }
-  const observation = await ports.texts.store(work.org, `Error: ${result.text}`);
+  const observation = await ports.texts.keep(work.org, `Error: ${result.text}`);
   if (result.code === 'cancelled') return { type: 'ToolCallCancelled', data: { ...common, observation, startedAt } };
   return {
     type: 'ToolCallFailed',
