@@ -3,7 +3,7 @@ import type { Msg } from '@nats-io/transport-node';
 import type { IntakeAnswer } from '@runyard/contracts';
 import { REPLY_HEADER, requestSubject } from '@runyard/contracts';
 import { connectEventLog, runIdOf } from '@runyard/event-log';
-import type { EventLogConnection } from '@runyard/event-log';
+import type { EventLogConnection, RawCommit } from '@runyard/event-log';
 
 /** A run as it was seen from outside; times in milliseconds of this process's monotonic clock. */
 export interface FollowedRun {
@@ -33,27 +33,30 @@ const FIRST_TURN = '"runyard.ModelTurnCompleted.';
 const RECOVERED = '"runyard.RunRecovered.';
 
 /**
- * Asks for runs as any service does (work queue `REQUESTS` with a reply subject) and watches their subjects, which costs
- * the server one more subscriber. Nothing is read from tables.
+ * Asks for runs as any service does (work queue `REQUESTS` with a reply subject) and reads one tail of the stream RUNS, as
+ * the gateway does for its viewers: a core subscription would see commits before they are stored.
  */
 export class Requester {
   private readonly followers = new Map<string, Follower>();
   private readonly inbox = createInbox();
   private serial = 0;
   private readonly session = Date.now().toString(36);
+  private readonly stopping = new AbortController();
 
   private constructor(
     private readonly bus: EventLogConnection,
     private readonly org: string,
     private readonly userId: string,
   ) {
-    bus.connection.subscribe('runyard.runs.>', { callback: (error, message) => void (error ?? this.commit(message)) });
     bus.connection.subscribe(this.inbox, { callback: (error, message) => void (error ?? this.answer(message)) });
   }
 
   static async connect(natsUrl: string, org: string, userId: string): Promise<Requester> {
     const bus = await connectEventLog({ servers: natsUrl, name: 'benchmark' });
-    return new Requester(bus, org, userId);
+    const requester = new Requester(bus, org, userId);
+    const { lastSequence } = await bus.log.state('RUNS');
+    void requester.watch(lastSequence);
+    return requester;
   }
 
   /** Asks for a run and resolves at its end. `started` hears of it as soon as it has an id. */
@@ -87,7 +90,13 @@ export class Requester {
   }
 
   close(): Promise<void> {
+    this.stopping.abort();
     return this.bus.close();
+  }
+
+  private async watch(after: number): Promise<void> {
+    const { signal } = this.stopping;
+    for await (const batch of this.bus.log.tailBatches('RUNS', { after, signal })) batch.forEach((raw) => this.commit(raw));
   }
 
   private answer(message: Msg): void {
@@ -100,12 +109,12 @@ export class Requester {
     this.finish(follower);
   }
 
-  private commit(message: Msg): void {
-    const follower = this.followers.get(message.subject.slice(message.subject.lastIndexOf('.') + 1));
+  private commit(raw: RawCommit): void {
+    const follower = this.followers.get(raw.subject.slice(raw.subject.lastIndexOf('.') + 1));
     if (!follower) return;
     const { run } = follower;
     const now = performance.now();
-    const body = Buffer.from(message.data.buffer, message.data.byteOffset, message.data.byteLength);
+    const body = Buffer.from(raw.body.buffer, raw.body.byteOffset, raw.body.byteLength);
     run.commitsAt.push(now);
     if (Number.isNaN(run.firstStepAt) && body.includes(FIRST_TURN)) run.firstStepAt = now;
     if (body.includes(RECOVERED)) run.recoveredAt.push(now);
