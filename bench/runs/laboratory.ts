@@ -1,9 +1,9 @@
 import { createServer } from 'node:http';
 import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { rmSync } from 'node:fs';
 import { join } from 'node:path';
+import { throwawayFolder } from '../../deploy/local/throwaway';
 import { ApiClient } from '../../deploy/local/api-client';
 import { Platform } from '../../deploy/local/platform';
 import { BareClients } from './bare-client';
@@ -66,7 +66,7 @@ export class Laboratory {
   ) {}
 
   static async open(durability: DurabilityClass, options: RunsOptions, turns: readonly number[]): Promise<Laboratory> {
-    const folder = mkdtempSync(join(tmpdir(), `runyard-bench-${durability}-`));
+    const folder = throwawayFolder(`bench-${durability}`);
     const platform = await Platform.start({
       ...{ folder, durable: durability === 'B', httpPort: 0, opsPort: null, logLevel: 'error' },
       ...{ executor: null, ratePerMinute: 1_000_000 },

@@ -1,7 +1,7 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { Platform } from '../../deploy/local/platform';
+import { throwawayFolder } from '../../deploy/local/throwaway';
 import { passHatK } from './compare';
 import { dataFolder } from './data.config';
 import { Executors } from './executors';
@@ -25,7 +25,7 @@ async function main(): Promise<number> {
   }
   const chaos = process.argv.includes('--chaos');
   const source = readSource(data);
-  const folder = mkdtempSync(join(tmpdir(), 'runyard-tau-'));
+  const folder = throwawayFolder('tau');
   const model = await startModelServer(source.dialogs);
   const platform = await Platform.start({
     folder,
