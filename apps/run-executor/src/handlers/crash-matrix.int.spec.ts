@@ -1,4 +1,5 @@
 import type { RunEvent } from '@runyard/contracts';
+import { inBranches } from './e2e/branches';
 import { expectQuiet, expectSound, dialogOf, only } from './e2e/invariants';
 import { calls, failure, ok } from './e2e/script';
 import type { Script } from './e2e/script';
@@ -98,16 +99,6 @@ function expectRightEnd(events: readonly RunEvent[], where: string): void {
   expect({ where, failed, type: end?.type }).toEqual({ where, failed: undefined, ...expected });
 }
 
-async function inBranches<T>(list: readonly T[], work: (one: T) => Promise<void>): Promise<void> {
-  const rest = [...list];
-  const failures: unknown[] = [];
-  const branch = async (): Promise<void> => {
-    for (let one = rest.shift(); one !== undefined; one = rest.shift()) await work(one).catch((error: unknown) => failures.push(error));
-  };
-  await Promise.all(Array.from({ length: BRANCHES }, branch));
-  if (failures.length > 0) throw failures.length === 1 ? failures[0] : new AggregateError(failures, failures.map(String).join('\n\n'));
-}
-
 it('C09 survives the death of its executor before and after every commit, effect, row change and message (langchain-ai/langgraph#8039)', async () => {
   const whole = new CrashTap(Infinity);
   const undisturbed = await play('whole', whole);
@@ -117,7 +108,7 @@ it('C09 survives the death of its executor before and after every commit, effect
   const commits = whole.moments.filter((moment) => moment.startsWith('before append'));
   console.log(`crash matrix: ${whole.moments.length} moments, ${commits.length} commits\n${whole.moments.filter((m) => m.startsWith('before')).join('\n')}`);
   let recovered = 0;
-  await inBranches([...whole.moments.keys()], async (at) => {
+  await inBranches([...whole.moments.keys()], BRANCHES, async (at) => {
     const tap = new CrashTap(at);
     const events = await play(`at${at}`, tap);
     expectRightEnd(events, `${at}: ${tap.last}`);
@@ -130,7 +121,7 @@ it('C09 survives the death of its executor before and after every commit, effect
 
 it('survives the death of its heir as well', async () => {
   const pairs = Array.from({ length: 36 }, (_, index) => ({ first: 6 + ((index * 7) % 40), then: (index * 5) % 14 }));
-  await inBranches(pairs, async ({ first, then }) => {
+  await inBranches(pairs, BRANCHES, async ({ first, then }) => {
     const tap = new CrashTap(first);
     const events = await play(`twice${first}-${then}`, tap, then);
     expectRightEnd(events, `${first} (${tap.last}), then ${then}`);

@@ -91,6 +91,32 @@ export class GateTap implements Tap {
   }
 }
 
+/** Does something at the n-th moment, while the executor waits for it. */
+export class MomentTap implements Tap {
+  readonly moments: string[] = [];
+
+  constructor(
+    private readonly at: number,
+    private readonly act: () => Promise<void>,
+  ) {}
+
+  async around<T>(what: string, call: () => Promise<T>): Promise<T> {
+    await this.pass(`before ${what}`);
+    const result = await call();
+    await this.pass(`after ${what}`);
+    return result;
+  }
+
+  asking<T>(call: () => Promise<T>): Promise<T> {
+    return call();
+  }
+
+  private async pass(moment: string): Promise<void> {
+    this.moments.push(moment);
+    if (this.moments.length - 1 === this.at) await this.act();
+  }
+}
+
 export function tappedLog(log: EventLog, tap: Tap): EventLog {
   return {
     ...log,
