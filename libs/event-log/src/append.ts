@@ -45,7 +45,7 @@ export class Appender {
     if (!parts) throw new TypeError(`"${commit.subject}" is not the subject of an aggregate`);
     if (commit.events.length === 0) throw new TypeError('A commit holds at least one event');
     const commitId = commit.commitId ?? randomUUID();
-    const time = Math.max(this.now(), commit.notBefore ?? 0); // invariant 3
+    const time = Math.max(commit.at ?? this.now(), commit.notBefore ?? 0); // invariant 3
     const body = encodeCommit(commit, commitId, parts.org, parts.id, time);
     if (body.byteLength > MAX_COMMIT_BYTES) throw new CommitTooLarge(commit.subject, body.byteLength);
     return this.send({ commit, commitId, time, body });

@@ -26,6 +26,8 @@ export interface NewCommit {
   commitId?: string;
   /** Epoch ms of the aggregate's last event; event times never go below it (P1.3). */
   notBefore?: number;
+  /** Epoch ms as of which the events were decided; they carry it. Default: the clock at the append. */
+  at?: number;
 }
 
 export interface Appended {

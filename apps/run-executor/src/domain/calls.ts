@@ -26,8 +26,10 @@ export function startTurn(
   cutOff: boolean,
 ): LiveRun {
   const states = calls.map(
-    (call): CallState => ({
-      ...call,
+    ({ callId, tool, arguments: raw }): CallState => ({
+      callId,
+      tool,
+      arguments: raw,
       status: 'undecided',
       attempt: 0,
       failures: 0,

@@ -13,10 +13,11 @@ import { append, EMPTY_TRANSCRIPT } from './transcript';
 export function evolve(run: Run, event: RunEvent, material: Material): Run {
   if (run.situation === 'none') return born(event, material);
   if (run.situation === 'ended') return event.type === 'RunDeleted' ? { ...run, deleted: true } : run;
-  return touch(step(run, event, material), event.time);
+  const after = step(run, event, material);
+  if (after === run) return { ...run, lastEventAt: event.time };
+  // A state that this step has just made is nobody else's yet; copying its fields once more would cost as much as the step.
+  return Object.assign(after, { lastEventAt: event.time });
 }
-
-const touch = (run: Run, time: number): Run => (run.situation === 'none' ? run : { ...run, lastEventAt: time });
 
 function born(event: RunEvent, material: Material): Run {
   if (event.type === 'RunQueued') return queued(event, material);

@@ -20,24 +20,27 @@ export const inFlight = (run: LiveRun): boolean =>
  * Everything that follows from where a run stands, until it must wait: for an effect under way, for a time, for a person,
  * or for ever. A function of the recorded events and `now` alone, so any process may continue any run.
  */
-export function decideAll(run: Run, at: Circumstances): NewRunEvent[] {
+export const decideAll = (run: Run, at: Circumstances): NewRunEvent[] => decideThrough(run, at).events;
+
+/** As {@link decideAll}, and where the run stands after it, if the events get the time `at.now`. */
+export function decideThrough(run: Run, at: Circumstances, material = NO_MATERIAL): { events: NewRunEvent[]; after: Run } {
   const decided: NewRunEvent[] = [];
-  let state = run;
-  while (isLive(state)) {
-    const events = decideNext(state, at);
+  let after = run;
+  while (isLive(after)) {
+    const events = decideNext(after, at);
     if (events.length === 0) break;
     decided.push(...events);
-    state = foldNew(state, events, at.now);
+    after = foldNew(after, events, at.now, material);
   }
-  return decided;
+  return { events: decided, after };
 }
 
 /** Folds events that are not appended yet, as of `now`. */
 export const foldNew = (run: Run, events: readonly NewRunEvent[], now: number, material = NO_MATERIAL): Run =>
   fold(run, events.map((event) => dated(event, now)), material);
 
-export const dated = (event: NewRunEvent, time: number): RunEvent =>
-  ({ ...event, time, actor: 'system:run-executor' }) as RunEvent;
+export const dated = ({ type, data }: NewRunEvent, time: number): RunEvent =>
+  ({ type, data, time, actor: 'system:run-executor' }) as RunEvent;
 
 function decideNext(run: LiveRun, at: Circumstances): NewRunEvent[] {
   if (run.situation !== 'running' || run.woken) return [];

@@ -1,9 +1,10 @@
 import type { DefinitionSnapshot } from '@runyard/contracts';
 import { VersionConflict } from '@runyard/event-log';
 import type { Circumstances, NewRunEvent } from '../domain/decision';
+import { dueIn } from '../domain/due';
 import { fold } from '../domain/evolve';
-import { dated, decideAll, foldNew } from '../domain/next';
-import { isLive, usedMilliseconds } from '../domain/run';
+import { dated, decideThrough, foldNew } from '../domain/next';
+import { isLive } from '../domain/run';
 import type { LiveRun, Run } from '../domain/run';
 import { Effects } from './effects.process';
 import type { EffectPorts } from './effects.process';
@@ -130,7 +131,7 @@ export class Driver {
   /** Waits for a fact, a wake-up, or the time at which something becomes due. */
   private async nextFact(): Promise<void> {
     if (this.facts.length > 0 || this.mustRead || this.crash) return;
-    const due = this.dueInMs();
+    const due = dueIn(this.run, this.ports.clock(), this.decidedAt);
     let timer: NodeJS.Timeout | undefined;
     await new Promise<void>((resolve) => {
       this.wakeUp = resolve;
@@ -138,20 +139,6 @@ export class Driver {
     });
     clearTimeout(timer);
     this.wakeUp = null;
-  }
-
-  private dueInMs(): number | null {
-    const { run } = this.loaded;
-    if (!isLive(run)) return null;
-    const now = this.ports.clock();
-    const times = [now + run.bounds.deadlineSeconds * 1_000 - usedMilliseconds(run, now)];
-    if (run.phase.name === 'backing_off') times.push(run.phase.until);
-    if (run.phase.name === 'calling_tools')
-      for (const call of run.phase.calls) if (call.status === 'backing_off') times.push(call.retryAt);
-    const ahead = times.filter((time) => time > this.decidedAt);
-    if (ahead.length === 0) return null;
-    // Timers of Node overflow at 2^31 ms; a longer deadline is looked at again then.
-    return Math.min(Math.max(1, Math.min(...ahead) - now), 2 ** 31 - 1);
   }
 
   /**
@@ -162,11 +149,12 @@ export class Driver {
     let left = facts;
     while (this.mine()) {
       const now = Math.max(this.ports.clock(), this.lastEventAt());
-      const events = [...left, ...this.decisions(left, now)];
+      const { events, after } = this.decide(left, now);
       this.decidedAt = now;
       if (events.length === 0) return;
       try {
-        const { count, time, sequence } = await this.ports.runs.appendWhatFits(this.loaded, events, 'system:run-executor');
+        const { count, time, sequence } = await this.ports.runs.appendWhatFits(this.loaded, events, 'system:run-executor', { at: now });
+        if (count === events.length && time === now) return this.moveTo(after, sequence);
         this.advance(events.slice(0, count).map((event) => dated(event, time)), sequence);
         if (count === events.length) return;
         left = left.slice(count);
@@ -177,9 +165,13 @@ export class Driver {
     }
   }
 
-  private decisions(facts: readonly NewRunEvent[], now: number): NewRunEvent[] {
-    if (this.stopping) return [];
-    return decideAll(foldNew(this.run, facts, now, this.loaded.material), { ...this.at, now });
+  /** The facts and what follows from them, and where the run stands once all of it is in the log. */
+  private decide(facts: readonly NewRunEvent[], now: number): { events: readonly NewRunEvent[]; after: Run } {
+    const { material } = this.loaded;
+    const known = foldNew(this.run, facts, now, material);
+    if (this.stopping) return { events: facts, after: known };
+    const { events, after } = decideThrough(known, { ...this.at, now }, material);
+    return { events: [...facts, ...events], after };
   }
 
   private async refresh(): Promise<void> {
@@ -190,7 +182,11 @@ export class Driver {
   }
 
   private advance(events: Parameters<typeof fold>[1], sequence: number): void {
-    this.loaded.run = fold(this.run, events, this.loaded.material);
+    this.moveTo(fold(this.run, events, this.loaded.material), sequence);
+  }
+
+  private moveTo(run: Run, sequence: number): void {
+    this.loaded.run = run;
     this.loaded.sequence = sequence;
   }
 

@@ -117,7 +117,7 @@ export class Drivers {
     const events = [...claims, ...decideAll(foldNew(run, claims, now, loaded.material), at)];
     let count: number;
     try {
-      const appended = await this.ports.runs.appendWhatFits(loaded, events, 'system:run-executor', claims.length);
+      const appended = await this.ports.runs.appendWhatFits(loaded, events, 'system:run-executor', { together: claims.length });
       const { time, sequence } = appended;
       count = appended.count;
       loaded.run = fold(run, events.slice(0, count).map((event) => dated(event, time)), loaded.material);

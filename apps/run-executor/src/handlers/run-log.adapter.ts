@@ -96,8 +96,9 @@ export class RunLog {
   /**
    * Appends under the loaded run's expectation; throws VersionConflict when somebody was faster. While the log does not
    * answer it goes on with the same commit: recorded facts are never dropped (P1.4), and the same commit id finds itself.
+   * `at`: the time as of which the events were decided (epoch ms), so that they carry the very time of that decision.
    */
-  async append(loaded: LoadedRun, events: readonly NewRunEvent[], actor: Actor): Promise<Appended> {
+  async append(loaded: LoadedRun, events: readonly NewRunEvent[], actor: Actor, at?: number): Promise<Appended> {
     const notBefore = loaded.run.situation === 'none' ? 0 : loaded.run.lastEventAt;
     const { subject, sequence: expected, runId } = loaded;
     const meta = { actor, source: this.source, correlationId: runId };
@@ -105,7 +106,7 @@ export class RunLog {
     for (;;) {
       try {
         loaded.freshAt = performance.now();
-        return await this.log.append({ subject, expected, events, notBefore, meta, commitId });
+        return await this.log.append({ subject, expected, events, notBefore, at, meta, commitId });
       } catch (error) {
         if (!(error instanceof LogUnavailable)) throw error;
         commitId = error.commitId;
@@ -118,10 +119,15 @@ export class RunLog {
    * Appends as many of the events as one commit can hold, at least the first `together`; says how many. Any beginning of
    * what was decided is a state from which the rest is decided again.
    */
-  async appendWhatFits(loaded: LoadedRun, events: readonly NewRunEvent[], actor: Actor, together = 1): Promise<Appended & { count: number }> {
+  async appendWhatFits(
+    loaded: LoadedRun,
+    events: readonly NewRunEvent[],
+    actor: Actor,
+    { together = 1, at }: { together?: number; at?: number } = {},
+  ): Promise<Appended & { count: number }> {
     for (let count = events.length; ; count = Math.max(together, Math.floor(count / 2))) {
       try {
-        return { ...(await this.append(loaded, events.slice(0, count), actor)), count };
+        return { ...(await this.append(loaded, events.slice(0, count), actor, at)), count };
       } catch (error) {
         if (!(error instanceof CommitTooLarge) || count <= together) throw error;
       }
