@@ -52,6 +52,8 @@ export class Intake {
     if (claimed.outcome === 'known') return this.births.known(org, runId, claimed.digest, digest);
     const identity = identityOf(agent, request, runId, digest, definition.models[0]?.tier ?? '');
     if (claimed.outcome === 'held') {
+      // The conversation may have been taken over already, and a turn that never was must not be its last one.
+      await this.ports.operations.giveBack(org, runId);
       refuseWherePersonWaits(claimed.slotKey, request);
       const skipped: NewRunEvent = { type: 'RunSkipped', data: { ...identity, reason: 'already_running', holder: claimed.holder } };
       return this.births.append(before, [skipped], request, digest);

@@ -29,7 +29,6 @@ interface Fold<S, E extends DomainEvent> {
   isKnown: Readonly<Record<string, true>>;
   initial: S;
   evolve: (state: S, event: E) => S;
-  cache: FoldCache<S>;
 }
 
 /**
@@ -37,6 +36,9 @@ interface Fold<S, E extends DomainEvent> {
  * log, never read from a table that may lag (P2.2): one round trip tells whether the fold at hand is still current.
  */
 export class RegistryFacts {
+  /** Of this log alone: another one may have another history at the same place. */
+  private readonly caches = new Map<object, FoldCache<never>>();
+
   constructor(private readonly log: EventLog) {}
 
   async agent(org: string, agentId: string): Promise<AgentFacts | null> {
@@ -54,12 +56,19 @@ export class RegistryFacts {
   }
 
   private async current<S, E extends DomainEvent>(fold: Fold<S, E>, org: string, id: string): Promise<S> {
-    const { context, isKnown, initial, evolve, cache } = fold;
+    const { context, isKnown, initial, evolve } = fold;
     const subject = subjectOf(context, org, id);
+    const cache = this.cacheOf(fold);
     const decider = { initial, evolve, decide: () => [] };
     const { state, unknown } = await load(this.log, { subject, context, isKnown, cache, decider });
     if (unknown !== undefined) throw new UnknownEvent(subject, unknown);
     return state;
+  }
+
+  private cacheOf<S, E extends DomainEvent>(fold: Fold<S, E>): FoldCache<S> {
+    const cache = this.caches.get(fold) ?? foldCache<never>();
+    this.caches.set(fold, cache);
+    return cache as FoldCache<S>;
   }
 }
 
@@ -69,7 +78,6 @@ type AgentLog = Omit<AgentFacts, 'agentId'>;
 const AGENT: Fold<AgentLog | null, AgentEvent> = {
   context: 'agents',
   isKnown: AGENT_EVENTS,
-  cache: foldCache(),
   initial: null,
   evolve: (state, event) => {
     if (event.type === 'AgentCreated') return bornAgent(event.data);
@@ -124,7 +132,6 @@ function changeOf(state: AgentLog, event: AgentEvent): Partial<AgentLog> {
 const MODELS: Fold<Omit<CatalogueFacts, 'tools'>, CatalogueEvent> = {
   context: 'catalogue',
   isKnown: CATALOGUE_EVENTS,
-  cache: foldCache(),
   initial: { models: [], platformPrompt: '' },
   evolve: (state, event) => {
     switch (event.type) {
@@ -148,7 +155,6 @@ const MODELS: Fold<Omit<CatalogueFacts, 'tools'>, CatalogueEvent> = {
 const TOOLS: Fold<CatalogueFacts['tools'], CatalogueEvent> = {
   context: 'catalogue',
   isKnown: CATALOGUE_EVENTS,
-  cache: foldCache(),
   initial: [],
   evolve: (tools, event) => {
     if (event.type === 'ToolRemoved') return tools.filter((tool) => tool.name !== event.data.name);
@@ -160,7 +166,6 @@ const TOOLS: Fold<CatalogueFacts['tools'], CatalogueEvent> = {
 const USER: Fold<UserFacts | null, PeopleEvent> = {
   context: 'people',
   isKnown: PEOPLE_EVENTS,
-  cache: foldCache(),
   initial: null,
   evolve: (user, event) => {
     switch (event.type) {
