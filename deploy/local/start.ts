@@ -22,7 +22,7 @@ interface Connection {
   ops_url: string;
   org_id: string;
   user_id: string;
-  keys: { admin: string };
+  keys: { admin: string; service: string };
   nats_url: string;
   /** The owner's login: migrations and verification. */
   database_url: string;
@@ -87,7 +87,10 @@ async function newOrg(platform: Platform): Promise<Pick<Connection, 'org_id' | '
     admin: { email: 'admin@demonstration.example', name: 'Admin' },
     key_label: 'local start',
   });
-  return { org_id: org.org_id, user_id: user.user_id, keys: { admin: key.key } };
+  const api = new ApiClient(platform.apiUrl, key.key);
+  const application = { label: 'local service', roles: ['service'], user_id: null };
+  const service = await api.call<{ key: string }>('POST', '/v1/keys', application);
+  return { org_id: org.org_id, user_id: user.user_id, keys: { admin: key.key, service: service.key } };
 }
 
 async function firstRun(connection: Connection, root: string, recordings: string): Promise<void> {
