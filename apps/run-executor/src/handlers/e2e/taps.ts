@@ -13,6 +13,28 @@ export const OPEN_TAP: Tap = { around: (_what, call) => call(), asking: (call) =
 /** What a dead process would not live to see. */
 export class Crashed extends Error {}
 
+/** What a whole process has around everything: once it is dead, nothing goes out and nothing comes back. */
+export class MortalTap implements Tap {
+  dead = false;
+
+  constructor(private readonly inner: Tap) {}
+
+  around<T>(what: string, call: () => Promise<T>): Promise<T> {
+    return this.alive(() => this.inner.around(what, call));
+  }
+
+  asking<T>(call: () => Promise<T>): Promise<T> {
+    return this.alive(() => this.inner.asking(call));
+  }
+
+  private async alive<T>(call: () => Promise<T>): Promise<T> {
+    if (this.dead) throw new Crashed();
+    const result = await call();
+    if (this.dead) throw new Crashed();
+    return result;
+  }
+}
+
 /**
  * Kills the executor at the n-th moment: each call that changes something has one right before and one right after. From
  * then on nothing goes out and nothing comes back.

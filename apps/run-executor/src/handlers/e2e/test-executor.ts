@@ -10,7 +10,7 @@ import type { Executor } from '../assembly.process';
 import { ControlsController } from '../controls.controller';
 import { scriptedModel, scriptedTools } from './script';
 import type { Script } from './script';
-import { CrashTap, OPEN_TAP, tappedDatabase, tappedLog, tappedQueues } from './taps';
+import { CrashTap, MortalTap, OPEN_TAP, tappedDatabase, tappedLog, tappedQueues } from './taps';
 import type { Tap } from './taps';
 import { ORG } from './world';
 import type { World } from './world';
@@ -42,6 +42,7 @@ export class TestExecutor {
   private constructor(
     readonly bus: EventLogConnection,
     readonly executor: Executor,
+    private readonly life: MortalTap,
   ) {
     this.controls = new ControlsController({ ...executor, clock: Date.now, pauseTtlMs: 60_000 });
   }
@@ -49,7 +50,8 @@ export class TestExecutor {
   /** `script`: what models and tools answer from now on, to all executors of the world. */
   static async start(world: World, script?: Script | null, at: Circumstances = {}): Promise<TestExecutor> {
     if (script) world.outside.script = script;
-    const { config, tap = OPEN_TAP, works = true, clock } = at;
+    const { config, tap: inner = OPEN_TAP, works = true, clock } = at;
+    const tap = new MortalTap(inner);
     const bus = await connectEventLog({ servers: world.nats.url, name: 'executor' });
     const executor = assemble({
       config: { ...CONFIG, ...config },
@@ -64,8 +66,8 @@ export class TestExecutor {
       random: () => 0,
       clock,
     });
-    const self = new TestExecutor(bus, executor);
-    if (tap instanceof CrashTap) tap.onCrash = () => void self.die();
+    const self = new TestExecutor(bus, executor, tap);
+    if (inner instanceof CrashTap) inner.onCrash = () => void self.die();
     world.guests.add(self);
     executor.presence.join((id, epoch) => executor.drivers.drivesAt(id, epoch), (id) => executor.drivers.wake(id));
     if (works) await self.work();
@@ -99,6 +101,7 @@ export class TestExecutor {
 
   /** As if the process was killed: nothing is recorded any more, nobody answers for it. */
   async die(): Promise<void> {
+    this.life.dead = true;
     this.timers.forEach(clearInterval);
     void Promise.all(this.consumers.map((consumer) => consumer.stop())).catch(() => undefined);
     await this.bus.connection.close();
