@@ -1,9 +1,10 @@
 import { DEFAULT_BOUNDS } from '@runyard/contracts';
-import type { RunEvent, RunExtended, RunQueued } from '@runyard/contracts';
-import { closeTurn, interruptTurn, updateCall } from './calls';
+import type { RunEvent, RunQueued } from '@runyard/contracts';
+import { closeTurn, interruptTurn, updateCall, NOTHING_REPEATED } from './calls';
 import type { ChatMessage } from './dialog';
 import type { Material } from './material';
 import { wholeText } from './material';
+import { controlled } from './control-steps';
 import { modelStep } from './model-steps';
 import { NO_RUN, usedMilliseconds } from './run';
 import type { EndedRun, LiveRun, Run } from './run';
@@ -67,7 +68,7 @@ function queued({ data, time }: RunQueued, material: Material): LiveRun {
     usedTokens: 0,
     usedMilliseconds: 0,
     runningSince: null,
-    repeated: { key: '', times: 0 },
+    repeated: NOTHING_REPEATED,
     exhaustedTool: null,
     phase: { name: 'ready', after: [] },
     transcript: append(append(EMPTY_TRANSCRIPT, material.history), [said]),
@@ -114,70 +115,10 @@ function step(run: LiveRun, event: RunEvent, material: Material): Run {
   }
 }
 
-type ControlEvent = Extract<
-  RunEvent,
-  {
-    type:
-      | 'RunCancelRequested'
-      | 'RunPauseRequested'
-      | 'RunPaused'
-      | 'RunResumed'
-      | 'RunExtended'
-      | 'RunModeSet';
-  }
->;
-
-function controlled(run: LiveRun, event: ControlEvent): LiveRun {
-  switch (event.type) {
-    case 'RunCancelRequested':
-      return { ...run, cancelRequested: run.cancelRequested ?? { reason: event.data.reason, at: event.time } };
-    case 'RunPauseRequested':
-      return { ...run, pauseRequested: true };
-    case 'RunPaused':
-      return parked(run, event.data.expiresAt, event.time);
-    case 'RunResumed':
-      return run.situation === 'paused'
-        ? { ...run, situation: 'running', woken: true, pauseExpiresAt: null }
-        : { ...run, pauseRequested: false };
-    case 'RunExtended':
-      return extended(run, event);
-    case 'RunModeSet':
-      return { ...run, mode: event.data.mode };
-    default:
-      return event satisfies never;
-  }
-}
-
 /** A new driver: time between the last event of the old one and this claim does not count (P5.7). */
 function claimed(run: LiveRun, epoch: number, instance: string, time: number): LiveRun {
   const used = usedMilliseconds(run, run.lastEventAt);
   return { ...run, situation: 'running', epoch, instance, woken: false, usedMilliseconds: used, runningSince: time };
-}
-
-function parked(run: LiveRun, expiresAt: number, time: number): LiveRun {
-  return {
-    ...run,
-    situation: 'paused',
-    pauseRequested: false,
-    pauseExpiresAt: expiresAt,
-    usedMilliseconds: usedMilliseconds(run, time),
-    runningSince: null,
-  };
-}
-
-function extended(run: LiveRun, { data }: RunExtended): LiveRun {
-  const { bounds } = run;
-  return {
-    ...run,
-    grantTokens: run.grantTokens + data.tokens,
-    bounds: {
-      ...bounds,
-      maxSteps: bounds.maxSteps + data.steps,
-      maxToolCalls: bounds.maxToolCalls + data.toolCalls,
-      tokenBudget: bounds.tokenBudget + data.tokens,
-      deadlineSeconds: bounds.deadlineSeconds + data.seconds,
-    },
-  };
 }
 
 function finish(
