@@ -92,12 +92,17 @@ const settled = (
 
 const INVALID = new Set(['invalid_arguments', 'truncated_arguments', 'unknown_tool']);
 
+export const NOTHING_REPEATED: LiveRun['repeated'] = { key: '', times: 0, step: 0 };
+
 function repetition(run: LiveRun, call: CallState, event: CallEvent): LiveRun['repeated'] {
   if (event.type === 'ToolCallFailed' && INVALID.has(event.data.error.code)) {
     const key = `${event.data.error.code} ${call.tool} ${call.arguments}`;
-    return { key, times: run.repeated.key === key ? run.repeated.times + 1 : 1 };
+    const { step } = event.data;
+    if (run.repeated.key !== key) return { key, times: 1, step };
+    // Equal calls of one turn are one mistake: the model has not seen the answer to any of them.
+    return run.repeated.step === step ? run.repeated : { key, times: run.repeated.times + 1, step };
   }
-  return event.type === 'ToolCallSucceeded' ? { key: '', times: 0 } : run.repeated;
+  return event.type === 'ToolCallSucceeded' ? NOTHING_REPEATED : run.repeated;
 }
 
 /** When every call of the turn is settled, their results join the dialog in call order. */

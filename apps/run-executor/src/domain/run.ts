@@ -86,7 +86,7 @@ export interface LiveRun {
   usedMilliseconds: number;
   runningSince: number | null;
   /** How often the same call was refused in a row as invalid. */
-  repeated: { key: string; times: number };
+  repeated: { key: string; times: number; step: number };
   /** Set when a tool's retry policy is spent. */
   exhaustedTool: ErrorInfo | null;
   phase: Phase;

@@ -5,6 +5,8 @@ import type { EventLogConnection, QueueConsumer } from '@runyard/event-log';
 import { createLogger } from '@runyard/service';
 import { setTimeout as wait } from 'node:timers/promises';
 import type { ExecutorConfig } from '../../config';
+import type { ModelAdapter } from '../../models/types';
+import type { ToolRunner } from '../../tools/types';
 import { assemble } from '../assembly.process';
 import type { Executor } from '../assembly.process';
 import { ControlsController } from '../controls.controller';
@@ -31,6 +33,11 @@ export interface Circumstances {
   /** False: takes nothing from the queues and sweeps nothing; the spec hands it what to do. */
   works?: boolean;
   clock?: () => number;
+  /** Real adapters instead of the world's script. */
+  models?: () => ModelAdapter;
+  tools?: ToolRunner;
+  /** Another way to the bus than straight, for instance a faulty one. */
+  servers?: string;
 }
 
 /** Spec-only: one executor of possibly several on the same servers. Its models and tools are the world's. */
@@ -52,7 +59,7 @@ export class TestExecutor {
     if (script) world.outside.script = script;
     const { config, tap: inner = OPEN_TAP, works = true, clock } = at;
     const tap = new MortalTap(inner);
-    const bus = await connectEventLog({ servers: world.nats.url, name: 'executor' });
+    const bus = await connectEventLog({ servers: at.servers ?? world.nats.url, name: 'executor' });
     const executor = assemble({
       config: { ...CONFIG, ...config },
       log: tappedLog(bus.log, tap),
@@ -61,8 +68,8 @@ export class TestExecutor {
       // Those that only do what they are told share the world's few connections: a crash matrix has hundreds of them.
       db: tappedDatabase(works ? world.database.connect('run-executor') : world.db, tap),
       logger: createLogger('test', world.logLevel),
-      models: () => scriptedModel(world.outside, tap),
-      tools: scriptedTools(world.outside, tap),
+      models: at.models ?? (() => scriptedModel(world.outside, tap)),
+      tools: at.tools ?? scriptedTools(world.outside, tap),
       random: () => 0,
       clock,
     });

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { NatsConnection } from '@nats-io/transport-node';
-import type { AgentBehaviour, AgentDetails, Caller, IntakeAnswer, NewEvent, RunEvent, RunRequest } from '@runyard/contracts';
+import type { AgentBehaviour, AgentDetails, AllowedModel, Caller, CatalogueTool, IntakeAnswer, NewEvent, RunEvent, RunRequest } from '@runyard/contracts';
 import { MODELS_ID, REPLY_HEADER, requestSubject, runRequestSchema, subjectOf, TOOLS_ID, userAggregate } from '@runyard/contracts';
 import type { Context } from '@runyard/contracts';
 import { connectEventLog, runIdOf, streamSource } from '@runyard/event-log';
@@ -25,6 +25,10 @@ export const TERMINAL = ['RunSucceeded', 'RunFailed', 'RunCancelled', 'RunSkippe
 export interface Setting {
   details?: Partial<AgentDetails>;
   behaviour?: Partial<AgentBehaviour>;
+  /** Changes the one allowed model. */
+  model?: Partial<AllowedModel>;
+  /** Beside the scripted ones. */
+  tools?: CatalogueTool[];
   /** A Postgres of the spec's own. */
   postgresUrl?: string;
 }
@@ -43,13 +47,14 @@ export class World implements AsyncDisposable {
     readonly db: Database,
   ) {}
 
-  static async create({ details, behaviour, postgresUrl }: Setting = {}): Promise<World> {
+  static async create(setting: Setting = {}): Promise<World> {
+    const { postgresUrl } = setting;
     const nats = await startNats();
     const schemas = [{ service: 'run-executor', migrations: RUN_MIGRATIONS }];
     const database = await freshDatabase(schemas, postgresUrl ? { url: postgresUrl } : {});
     const bus = await connectEventLog({ servers: nats.url, name: 'test' });
     const world = new World(nats, database, bus, database.connect('run-executor'));
-    await world.seed(details, behaviour);
+    await world.seed(setting);
     world.project();
     return world;
   }
@@ -135,12 +140,13 @@ export class World implements AsyncDisposable {
     await this.nats[Symbol.asyncDispose]();
   }
 
-  private async seed(details: Partial<AgentDetails> = {}, behaviour: Partial<AgentBehaviour> = {}): Promise<void> {
+  private async seed({ details, behaviour, model, tools: more = [] }: Setting): Promise<void> {
+    const all = [...TOOLS, ...more];
     const person = { userId: OWNER, email: 'o@example.org', name: 'Owner', timeZone: null, roles: ['member'] };
     await this.append('people', userAggregate(OWNER), [{ type: 'UserAdded', data: person }]);
-    await this.append('catalogue', MODELS_ID, [{ type: 'ModelAllowed', data: { model: MODEL } }]);
-    await this.append('catalogue', TOOLS_ID, TOOLS.map((tool) => ({ type: 'ToolRegistered', data: { tool } })));
-    const tools = TOOLS.map((tool) => tool.name);
+    await this.append('catalogue', MODELS_ID, [{ type: 'ModelAllowed', data: { model: { ...MODEL, ...model } } }]);
+    await this.append('catalogue', TOOLS_ID, all.map((tool) => ({ type: 'ToolRegistered', data: { tool } })));
+    const tools = all.map((tool) => tool.name);
     const data = {
       ownerId: OWNER,
       version: 1,
