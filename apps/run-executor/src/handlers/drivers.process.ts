@@ -13,6 +13,9 @@ import type { DrivePorts } from './drive.process';
 import { circumstancesOf } from './judgement.adapter';
 import type { LoadedRun } from './run-log.adapter';
 
+/** Whom the evidence for a take-over speaks against: the driver of an epoch, or an instance that is gone. */
+export type Accused = { epoch: number } | { instance: string };
+
 /** What a take-over came to. */
 export type TakeOver = 'driving' | 'nothing_to_do' | 'no_place';
 
@@ -81,12 +84,16 @@ export class Drivers {
     this.drives.add(done);
   }
 
-  /** Claims a run on evidence (P3.3) and drives it. Safe to race: the log decides who claims. */
-  async takeOver(org: string, runId: string, evidence: Evidence): Promise<TakeOver> {
+  /**
+   * Claims a run on evidence (P3.3) and drives it. Evidence says nothing about a driver that claimed the run after it was
+   * gathered: that claim stands. Without `accused` it is against whoever the last claim names.
+   */
+  async takeOver(org: string, runId: string, evidence: Evidence, accused?: Accused): Promise<TakeOver> {
     for (;;) {
       const loaded = await this.ports.runs.load(org, runId);
       const { run } = loaded;
       if (!isLive(run) || run.situation === 'paused') return 'nothing_to_do';
+      if (accused && !speaksAgainst(accused, run)) return 'nothing_to_do';
       if (!this.register(runId, run.epoch + 1)) return this.has(runId) ? 'nothing_to_do' : 'no_place';
       try {
         const claimed = await this.claim(loaded, run, evidence);
@@ -176,3 +183,6 @@ export class Drivers {
     if (behind || runnable) await this.ports.enqueue(org, runId);
   }
 }
+
+const speaksAgainst = (accused: Accused, run: LiveRun): boolean =>
+  'epoch' in accused ? accused.epoch === run.epoch : run.woken || run.instance === null || run.instance === accused.instance;

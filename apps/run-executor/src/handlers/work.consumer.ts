@@ -36,12 +36,15 @@ export class WorkConsumer {
     const [, , , org, runId] = message.subject.split('.');
     if (!org || !runId) return;
     if (this.drivers.has(runId)) return;
+    // Asked before the log is: with all places taken, every waiting run would be read several times a second.
+    if (this.drivers.free === 0) throw noPlace(runId);
     const { run } = await this.runs.glance(org, runId);
     if (!isLive(run) || run.situation === 'paused') return;
     const evidence = await this.evidences.against(runId, run);
     if (evidence === 'driven') return;
     if (evidence === 'unclear') throw new RetryLater(NO_PLACE_MS, `run ${runId}: its driver does not answer`);
-    if ((await this.drivers.takeOver(org, runId, evidence)) === 'no_place')
-      throw new RetryLater(NO_PLACE_MS, `run ${runId}: no free place`);
+    if ((await this.drivers.takeOver(org, runId, evidence, { epoch: run.epoch })) === 'no_place') throw noPlace(runId);
   }
 }
+
+const noPlace = (runId: string): RetryLater => new RetryLater(NO_PLACE_MS, `run ${runId}: no free place`);
