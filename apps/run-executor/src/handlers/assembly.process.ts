@@ -97,7 +97,7 @@ export function assemble(on: Foundations): Executor {
     ...{ instance, presence, runs, conversations, operations, drivers, tools, release, enqueue, intakeProcess },
     intake: new IntakeConsumer(connection, queues, intakeProcess, config.intakeConcurrency),
     work: new WorkConsumer(queues, runs, drivers, evidences, config.intakeConcurrency),
-    sweep: new Sweep({ operations, runs, drivers, evidences, intake: intakeProcess, instance, clock, release, enqueue }),
+    sweep: new Sweep({ operations, runs, drivers, evidences, intake: intakeProcess, instance, clock, release, log: logger }),
   };
 }
 
