@@ -44,8 +44,10 @@ export class Slots {
     const { run, sequence } = await this.runs.glance(org, holder);
     if (sequence === 0) throw new RetryLater(HOLDER_UNBORN_MS, `run ${holder} is being taken in`);
     if (run.situation !== 'ended') return true;
-    if (slotKey.startsWith('conversation:')) await this.operations.replaceHolder(slotKey, holder, runId);
-    else await this.operations.freeSlot(slotKey, holder);
+    if (!slotKey.startsWith('conversation:')) await this.operations.freeSlot(slotKey, holder);
+    // A holder that was skipped or fenced after it had claimed is no turn; named as the last one, it would hide those before it.
+    else if (run.definition === null) await this.operations.giveBack(org, holder);
+    else await this.operations.replaceHolder(slotKey, holder, runId);
     return false;
   }
 }
