@@ -11,6 +11,7 @@ import { NO_MATERIAL } from '../domain/material';
 import { NO_RUN } from '../domain/run';
 import type { Run } from '../domain/run';
 import { messagesOf } from '../domain/transcript';
+import { Histories } from './histories';
 import type { Texts } from './texts.adapter';
 
 /** A run as its log tells it, up to `sequence`. */
@@ -26,9 +27,6 @@ export interface LoadedRun {
   freshAt: number;
 }
 
-/** Dialogs of ended runs kept at hand for the next turn of their conversation. */
-const KEPT_HISTORIES = 200;
-
 /** A log that does not answer is asked again after this long. */
 const LOG_RETRY_MS = 250;
 
@@ -37,7 +35,7 @@ const callPrefixOf = (runId: string): string => `${runId.slice(4, 12)}-`;
 
 /** Reads runs from the log and writes to it; the only place that folds run events. */
 export class RunLog {
-  private readonly histories = new Map<string, readonly ChatMessage[]>();
+  private readonly histories = new Histories();
 
   constructor(
     private readonly log: EventLog,
@@ -134,26 +132,24 @@ export class RunLog {
     }
   }
 
-  /** The dialog up to the end of a run, for the next turn of its conversation. */
+  /** The dialog up to the end of a run, for the next turn of its conversation; a turn that was deleted is passed over. */
   async history(org: string, runId: string | null): Promise<readonly ChatMessage[]> {
     if (runId === null) return [];
-    const kept = this.histories.get(runId);
+    // Whatever is appended to a run after its end deletes it.
+    const sequence = this.histories.has(runId) ? await this.log.lastSequence(this.subject(org, runId)) : 0;
+    const kept = this.histories.get(runId, sequence);
     if (kept) return kept;
-    const { run } = await this.load(org, runId);
-    const messages = run.situation === 'ended' ? messagesOf(run.transcript) : [];
-    this.remember(runId, messages);
-    return messages;
+    const loaded = await this.load(org, runId);
+    const { run } = loaded;
+    if (run.situation !== 'ended') return [];
+    if (run.deleted) return this.history(org, run.previousRunId);
+    this.histories.keep(runId, loaded.sequence, run);
+    return messagesOf(run.transcript);
   }
 
   /** Keeps the dialog of a run that has just ended; a conversation goes on where it was, mostly in the same process. */
-  keepHistory({ run, runId }: LoadedRun): void {
-    if (run.situation === 'ended' && run.identity?.conversationId) this.remember(runId, messagesOf(run.transcript));
-  }
-
-  private remember(runId: string, messages: readonly ChatMessage[]): void {
-    this.histories.set(runId, messages);
-    const [oldest] = this.histories.keys();
-    if (this.histories.size > KEPT_HISTORIES && oldest !== undefined) this.histories.delete(oldest);
+  keepHistory({ run, runId, sequence }: LoadedRun): void {
+    if (run.situation === 'ended' && run.identity?.conversationId) this.histories.keep(runId, sequence, run);
   }
 }
 
