@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { createHash, hash } from 'node:crypto';
 
 /**
  * JSON with sorted keys and no white space, so that equal values have equal text (the scheme of RFC 8785: keys by
@@ -23,8 +23,7 @@ function canonicalObject(object: Record<string, unknown>): string {
 }
 
 /** SHA-256 over the canonical JSON of a value, in hex. */
-export const digestOf = (value: unknown): string =>
-  createHash('sha256').update(canonicalJson(value)).digest('hex');
+export const digestOf = (value: unknown): string => hash('sha256', canonicalJson(value));
 
 const CROCKFORD = '0123456789abcdefghjkmnpqrstvwxyz';
 const RUN_ID_LENGTH = 26;

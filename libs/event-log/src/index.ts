@@ -12,6 +12,7 @@ export { Mailbox, type Settled } from './mailbox';
 export { comparePositions, formatPosition, parsePosition, type Position } from './position';
 export * from './queue';
 export { MINIMUM_SERVER, UnreliableServer, checkServer } from './server';
+export { JointReads } from './joint-reads';
 export { streamSource, type StreamSource } from './source';
 export { applyStreams, differences, verifyStreams, type StreamDefinition } from './streams';
 export * from './types';

@@ -1,6 +1,6 @@
 import type { DefinitionSnapshot } from '@runyard/contracts';
 import { VersionConflict } from '@runyard/event-log';
-import type { Circumstances, NewRunEvent } from '../domain/decision';
+import type { NewRunEvent } from '../domain/decision';
 import { dueIn } from '../domain/due';
 import { fold } from '../domain/evolve';
 import { dated, decideThrough, foldNew } from '../domain/next';
@@ -9,6 +9,7 @@ import type { LiveRun, Run } from '../domain/run';
 import { Effects } from './effects.process';
 import type { EffectPorts } from './effects.process';
 import { circumstancesOf } from './judgement.adapter';
+import type { DriveCircumstances } from './judgement.adapter';
 import type { LoadedRun, RunLog } from './run-log.adapter';
 
 /** What is announced is sent so soon after the log was asked, or the run is read again: it may be another's by now (P4.2). */
@@ -35,7 +36,7 @@ export interface DrivePorts extends EffectPorts {
 export class Driver {
   private readonly facts: NewRunEvent[] = [];
   private readonly effects: Effects;
-  private readonly at: Omit<Circumstances, 'now'>;
+  private readonly at: DriveCircumstances;
   private wakeUp: (() => void) | null = null;
   private mustRead = false;
   private slowReads = 0;

@@ -175,7 +175,8 @@ export class Drivers {
     const { org, runId, run } = loaded;
     if (run.situation === 'ended') {
       this.ports.runs.keepHistory(loaded);
-      await this.ports.release(org, runId);
+      // A conversation keeps its last turn, and who competed for nothing holds nothing.
+      if (run.slot !== null) await this.ports.release(org, runId);
       return;
     }
     const behind = (await this.ports.runs.lastSequence(loaded)) > loaded.sequence;

@@ -1,9 +1,9 @@
 import type { DefinitionSnapshot } from '@runyard/contracts';
-import type { Circumstances, NewRunEvent } from '../domain/decision';
+import type { NewRunEvent } from '../domain/decision';
 import { isLive, usedMilliseconds } from '../domain/run';
 import type { CallState, LiveRun, Phase, Run } from '../domain/run';
 import { messagesOf } from '../domain/transcript';
-import { parseArguments } from '../tools/arguments';
+import type { DriveCircumstances } from './judgement.adapter';
 import { callModelOnce, NOTHING_USED } from './model-call.process';
 import type { ModelCallPorts } from './model-call.process';
 import type { LoadedRun } from './run-log.adapter';
@@ -28,12 +28,13 @@ interface Announced {
 export class Effects {
   private readonly running = new Map<string, AbortController>();
   private readonly taken = new Set<string>();
+  private counted = { messages: 0, results: 0 };
 
   constructor(
     private readonly ports: EffectPorts,
     private readonly loaded: LoadedRun,
     private readonly definition: DefinitionSnapshot,
-    private readonly at: Omit<Circumstances, 'now'>,
+    private readonly at: DriveCircumstances,
     private readonly report: { fact: (fact: NewRunEvent) => void; crash: (error: unknown) => void },
   ) {}
 
@@ -108,11 +109,19 @@ export class Effects {
     return callModelOnce(this.ports, { org, run, phase, definition: this.definition, overheadBytes, deadlineLeftMs, signal });
   }
 
+  /** Results of tools in the dialog so far. It only grows, so that each message is looked at once. */
+  private resultsBefore({ transcript }: LiveRun): number {
+    const messages = messagesOf(transcript);
+    if (messages.length < this.counted.messages) this.counted = { messages: 0, results: 0 };
+    for (; this.counted.messages < messages.length; this.counted.messages++)
+      if (messages[this.counted.messages]?.role === 'tool') this.counted.results++;
+    return this.counted.results;
+  }
+
   private async tool(run: LiveRun, call: CallState, index: number, signal: AbortSignal): Promise<NewRunEvent> {
     const tool = this.at.tools.get(call.tool);
-    const parsed = tool ? parseArguments(call.arguments, tool) : undefined;
+    const parsed = tool ? this.at.argumentsFor(tool, call.arguments) : undefined;
     if (!tool || !parsed?.ok || run.phase.name !== 'calling_tools') throw new Error(`${call.callId} was started without a judgement`);
-    const before = messagesOf(run.transcript).filter((message) => message.role === 'tool').length;
     return callToolOnce(this.ports, {
       org: this.loaded.org,
       runId: this.loaded.runId,
@@ -122,7 +131,7 @@ export class Effects {
       call,
       tool,
       arguments: parsed.value,
-      position: before + index,
+      position: this.resultsBefore(run) + index,
       signal,
     });
   }

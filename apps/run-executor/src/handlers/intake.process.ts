@@ -7,7 +7,7 @@ import type { AgentFacts } from '../domain/intake';
 import { Births } from './births.process';
 import type { BirthPorts } from './births.process';
 import type { Conversations } from './conversations.adapter';
-import type { RegistryFacts } from './registry.adapter';
+import type { RegistryFacts, UserFacts } from './registry.adapter';
 import { Slots } from './slots.process';
 import type { Texts } from './texts.adapter';
 
@@ -37,11 +37,11 @@ export class Intake {
     // Reads change nothing, so they go side by side; the run's own log has the first word.
     const [before, found, catalogue] = await Promise.all([
       this.ports.runs.glance(org, runId),
-      this.ports.registry.agent(org, request.agent_id),
+      this.ports.registry.agentAndOwner(org, request.agent_id),
       this.ports.registry.catalogue(org),
     ]);
     if (before.sequence > 0) return this.births.again(before, digest);
-    const agent = await this.startable(org, found, request);
+    const agent = await this.startable(org, found.agent, found.owner, request);
     if (request.conversation_id) await this.ports.conversations.requireOpen(org, request.conversation_id);
     const definition = definitionFor(agent, catalogue);
     const slots = slotsFor(org, agent, request);
@@ -80,8 +80,12 @@ export class Intake {
     return this.births.fence(org, runId);
   }
 
-  private async startable(org: string, agent: AgentFacts | null, request: RunRequest): Promise<AgentFacts> {
-    const owner = agent && !agent.deleted ? await this.ports.registry.user(org, agent.ownerId) : null;
+  private async startable(
+    org: string,
+    agent: AgentFacts | null,
+    owner: UserFacts | null,
+    request: RunRequest,
+  ): Promise<AgentFacts> {
     const startable = requireStartable(agent, owner?.active ?? false);
     const [kind, id] = request.requested_by.split(':', 2);
     if (kind !== 'user' || id === undefined || id === startable.ownerId) return startable;

@@ -2,28 +2,67 @@ import type { DefinitionSnapshot, ToolDefinition } from '@runyard/contracts';
 import type { Circumstances, Judgement } from '../domain/decision';
 import { byteLength } from '../domain/transcript';
 import { parseArguments } from '../tools/arguments';
+import type { ParsedArguments } from '../tools/types';
 
-/** What decisions about a run need of its definition; computed once a drive. */
-export function circumstancesOf(
-  runId: string,
-  definition: DefinitionSnapshot,
-  pauseTtlMs: number,
-): Omit<Circumstances, 'now'> {
+/** What a definition means to every run of it; definitions are kept parsed and shared. */
+interface Offer {
+  tools: ReadonlyMap<string, ToolDefinition>;
+  overheadBytes: number;
+}
+
+const offers = new WeakMap<DefinitionSnapshot, Offer>();
+
+function offerOf(definition: DefinitionSnapshot): Offer {
+  const known = offers.get(definition);
+  if (known) return known;
   const tools = new Map(definition.tools.map((tool) => [tool.name, tool]));
+  const offer = { tools, overheadBytes: overheadOf(definition) };
+  offers.set(definition, offer);
+  return offer;
+}
+
+/** What driving a run needs of its definition beside the time. */
+export interface DriveCircumstances extends Omit<Circumstances, 'now'> {
+  /** Arguments of a call that was judged; what the judgement has parsed is not parsed again. */
+  argumentsFor(tool: ToolDefinition, raw: string): ParsedArguments;
+}
+
+/** What decisions about a run need of its definition; made once a drive. */
+export function circumstancesOf(runId: string, definition: DefinitionSnapshot, pauseTtlMs: number): DriveCircumstances {
+  const { tools, overheadBytes } = offerOf(definition);
+  const judged = new Judged();
   return {
     runId,
     models: definition.models,
     tools,
-    overheadBytes: overheadOf(definition),
-    judge: (call, cutOff) => judge(tools.get(call.tool), call.arguments, cutOff),
+    overheadBytes,
+    judge: (call, cutOff) => judged.judge(tools.get(call.tool), call.arguments, cutOff),
+    argumentsFor: (tool, raw) => judged.take(tool, raw),
     pauseTtlMs,
   };
 }
 
-function judge(tool: ToolDefinition | undefined, raw: string, cutOff: boolean): Judgement {
-  if (!tool) return { ok: false, code: 'unknown_tool', text: 'There is no such tool.' };
-  const parsed = parseArguments(raw, tool, cutOff);
-  return parsed.ok ? { ok: true, digest: parsed.digest } : parsed;
+/** Calls of one turn are judged together and sent right after; what was denied in between is forgotten. */
+const JUDGED_MOST = 32;
+
+/** Keeps what a judgement has parsed and validated until the call is sent. */
+class Judged {
+  private readonly kept = new Map<string, { tool: ToolDefinition; parsed: ParsedArguments }>();
+
+  judge(tool: ToolDefinition | undefined, raw: string, cutOff: boolean): Judgement {
+    if (!tool) return { ok: false, code: 'unknown_tool', text: 'There is no such tool.' };
+    const parsed = parseArguments(raw, tool, cutOff);
+    if (!parsed.ok) return parsed;
+    if (this.kept.size >= JUDGED_MOST) this.kept.clear();
+    this.kept.set(raw, { tool, parsed });
+    return { ok: true, digest: parsed.digest };
+  }
+
+  take(tool: ToolDefinition, raw: string): ParsedArguments {
+    const known = this.kept.get(raw);
+    this.kept.delete(raw);
+    return known?.tool === tool ? known.parsed : parseArguments(raw, tool);
+  }
 }
 
 /** Bytes that are sent with every request beside the dialog. */

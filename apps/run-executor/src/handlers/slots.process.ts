@@ -1,4 +1,4 @@
-import { RetryLater } from '@runyard/event-log';
+import { Mailbox, RetryLater } from '@runyard/event-log';
 import type { OperationsQueries } from '../projections/operations.queries';
 import type { RunLog } from './run-log.adapter';
 
@@ -15,6 +15,12 @@ const HOLDER_UNBORN_MS = 250;
  * it, its log says. A slot is freed only after its holder's terminal event.
  */
 export class Slots {
+  /** Runs that compete for nothing hold no row; those of an org that arrive together ask for their keys together. */
+  private readonly keys = new Mailbox<string, string | null | undefined>(async (org, runIds) => {
+    const used = await this.operations.usedKeys(org, runIds);
+    return runIds.map((runId) => ({ value: used.get(runId) }));
+  });
+
   constructor(
     private readonly operations: OperationsQueries,
     private readonly runs: RunLog,
@@ -26,6 +32,10 @@ export class Slots {
     digest: string,
     slots: { agent: string | null; conversation: string | null },
   ): Promise<Claim> {
+    if (slots.agent === null && slots.conversation === null) {
+      const used = await this.keys.submit(org, runId);
+      return used === undefined ? { outcome: 'claimed', previousRunId: null } : { outcome: 'known', digest: used };
+    }
     for (;;) {
       const claim = await this.operations.claimSlot({
         org,

@@ -1,6 +1,6 @@
 import { toSafeInteger } from '@runyard/persistence';
 import type { Database } from '@runyard/persistence';
-import { claimSlots } from './slot-claims';
+import { claimSlots, twiceIfRaced, usedKeys } from './slot-claims';
 import type { SlotClaim, SlotRequest } from './slot-claims';
 
 export type { SlotClaim, SlotRequest };
@@ -22,7 +22,12 @@ export class OperationsQueries {
 
   /** Claims all slots of a run or none, in one statement (P2.3). */
   claimSlot(request: SlotRequest): Promise<SlotClaim> {
-    return this.db.inOrg(request.org, (tx) => claimSlots(tx, request));
+    return twiceIfRaced(() => this.db.inOrg(request.org, (tx) => claimSlots(tx, request)));
+  }
+
+  /** Run ids that were used before (P2.8), by the digest of the request. */
+  usedKeys(org: string, runIds: readonly string[]): Promise<Map<string, string | null>> {
+    return this.db.inOrg(org, (tx) => usedKeys(tx, runIds));
   }
 
   /** Takes a slot from a holder that has ended, exactly that row; false where somebody else was faster. */
@@ -191,6 +196,4 @@ export class OperationsQueries {
 }
 
 /** The moment that many milliseconds ago, by the database's clock. */
-function ago(parameter: string): string {
-  return `clock_timestamp() - ${parameter} * interval '1 millisecond'`;
-}
+const ago = (parameter: string): string => `clock_timestamp() - ${parameter} * interval '1 millisecond'`;

@@ -40,3 +40,24 @@ export async function claimSlots(
     return { outcome: 'held', slotKey: row.slot_key ?? '', holder: row.holder ?? '' };
   return { outcome: 'claimed', previousRunId: row?.previous_run_id ?? null };
 }
+
+const USED = 'SELECT run_id, digest FROM run_keys WHERE run_id = ANY($1)';
+
+/** Digests of the requests that these run ids were used for; null where an id was fenced before it became a run. */
+export async function usedKeys(tx: Tx, runIds: readonly string[]): Promise<Map<string, string | null>> {
+  const rows = await tx.query<{ run_id: string; digest: string | null }>(USED, [[...runIds]]);
+  return new Map(rows.map(({ run_id, digest }) => [run_id, digest]));
+}
+
+/**
+ * Two deliveries of one request at the very same moment can meet at the index of runs before that of slots, and one of
+ * them is refused. The second time it finds the other one's row, which is this run's.
+ */
+export async function twiceIfRaced<T>(claim: () => Promise<T>): Promise<T> {
+  try {
+    return await claim();
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === '23505') return claim();
+    throw error;
+  }
+}
