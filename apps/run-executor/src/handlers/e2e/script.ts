@@ -27,6 +27,8 @@ export class Outside {
   readonly toolCalls: (ToolCall & { at: number })[] = [];
   /** Model calls under way. */
   open = 0;
+  /** False: counts nothing; runs of thousands of steps would fill memory with their dialogs. */
+  remembers = true;
 
   constructor(public script: Script) {}
 
@@ -88,8 +90,8 @@ export function scriptedModel(outside: Outside, tap: Tap): ModelAdapter {
   return {
     call: (request) =>
       tap.around('model', async () => {
-        const { input, step } = placeIn(request.messages);
-        outside.modelCalls.push({ input, step, messages: [...request.messages], at: performance.now() });
+        const { input, step } = outside.remembers ? placeIn(request.messages) : { input: '', step: 0 };
+        if (outside.remembers) outside.modelCalls.push({ input, step, messages: [...request.messages], at: performance.now() });
         outside.open++;
         const answered = Promise.resolve(outside.script.model(request, step));
         const answer = await Promise.race([answered, aborted(request.signal)]).finally(() => outside.open--);
@@ -106,7 +108,7 @@ export function scriptedTools(outside: Outside, tap: Tap): ToolRunner {
   return {
     run: (call) =>
       tap.around(`tool ${call.tool.name}`, async () => {
-        outside.toolCalls.push({ ...call, at: performance.now() });
+        if (outside.remembers) outside.toolCalls.push({ ...call, at: performance.now() });
         return outside.script.tool(call);
       }),
     discover: () => Promise.reject(new Error('not used')),

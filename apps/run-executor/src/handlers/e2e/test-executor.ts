@@ -106,6 +106,10 @@ export class TestExecutor {
     }
   }
 
+  get alive(): boolean {
+    return !this.life.dead;
+  }
+
   /** As if the process was killed: nothing is recorded any more, nobody answers for it. */
   async die(): Promise<void> {
     this.life.dead = true;

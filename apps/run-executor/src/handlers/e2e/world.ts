@@ -103,7 +103,12 @@ export class World implements AsyncDisposable {
 
   /** Waits for the run's terminal event. */
   ended(runId: string, withinMs = 30_000): Promise<RunEvent> {
-    return eventually(async () => (await this.events(runId)).find((event) => TERMINAL.includes(event.type)), { withinMs, everyMs: 50 });
+    const subject = subjectOf('runs', ORG, runId);
+    const look = async () => {
+      const last = await this.bus.log.last(subject);
+      return last && eventsOf([last]).find((event) => TERMINAL.includes(event.type));
+    };
+    return eventually(look, { withinMs, everyMs: 30 });
   }
 
   /** The run's row once it reflects the end of its log. */
