@@ -1,4 +1,4 @@
-import type { Caller, Problem, Role } from '@runyard/contracts';
+import type { Caller, NewEvent, Problem, Role } from '@runyard/contracts';
 import type { Database } from '@runyard/persistence';
 import { freshDatabase } from '@runyard/testing';
 import type { TestDatabase } from '@runyard/testing';
@@ -308,4 +308,26 @@ describe('conversations', () => {
     expect(await problem(queries.conversation(stranger, { conversation_id: 'dialog' }))).toBe('forbidden');
     expect(await problem(queries.conversation(foreigner, { conversation_id: 'dialog' }))).toBe('not_found');
   });
+});
+
+test('answers fit a message of the bus however long output and errors are, in any script', async () => {
+  const org = '55555555-5555-4555-8555-555555555555';
+  const log = new RunLog(1_000);
+  log.run('run_wordy', [sample.queued('run_wordy'), sample.started(), sample.succeeded(text('界'.repeat(400_000)))], 10, org);
+  const error = { code: 'provider_unavailable', text: '界'.repeat(4_000) };
+  const failed: NewEvent = { type: 'RunFailed', data: { termination: 'Error', reason: 'provider_unavailable', error } };
+  for (let index = 0; index < 200; index++) {
+    const id = `run_unlucky${index}`;
+    log.run(id, [sample.queued(id), sample.started(), failed], 10, org);
+  }
+  await db.acrossOrgs('test', (tx) => runsProjection().apply(tx, log.commits));
+  const owner = { ...member, org };
+  const run = await queries.get(owner, { run_id: 'run_wordy' });
+  expect([run.output_truncated, String(run.output).length]).toEqual([true, 75_000]);
+  const page = await queries.list(owner, { limit: 200 });
+  expect(page.data).toHaveLength(200);
+  expect(Buffer.byteLength(JSON.stringify(page))).toBeLessThan(768 * 1024);
+  const [failure] = page.data;
+  expect(await queries.get(owner, { run_id: String(failure?.run_id) })).toMatchObject({ error });
+  expect(failure).toMatchObject({ error: { code: error.code, text: `${'界'.repeat(300)}…` } });
 });
