@@ -124,6 +124,9 @@ export function slotsFor(org: string, agent: AgentFacts, request: RunRequest): {
   const competes = request.trigger !== 'delegated' && request.trigger !== 'eval';
   return {
     agent: competes && agent.details.concurrency === 'agent' ? `agent:${org}:${agent.agentId}` : null,
-    conversation: request.conversation_id ? `conversation:${org}:${request.conversation_id}` : null,
+    conversation: request.conversation_id ? conversationSlot(org, request.conversation_id) : null,
   };
 }
+
+/** The slot that names the last turn of a conversation (docs/adr/0011). */
+export const conversationSlot = (org: string, conversationId: string): string => `conversation:${org}:${conversationId}`;

@@ -7,8 +7,11 @@ import {
   createConversationSchema,
   listConversationsSchema,
   parseWith,
+  Problem,
 } from '@runyard/contracts';
 import { RpcMethod } from '@runyard/service';
+import { conversationSlot } from '../domain/intake';
+import { isLive } from '../domain/run';
 import type { RunQueries } from '../projections/run.queries';
 import { EXECUTOR, RUN_QUERIES } from '../tokens';
 import type { Executor } from './assembly.process';
@@ -43,10 +46,25 @@ export class ConversationsController {
   @RpcMethod('conversations.delete')
   async delete(caller: Caller, input: unknown) {
     const { conversation_id } = parseWith(conversationRefSchema, input);
-    await this.queries.conversation(caller, { conversation_id });
-    const running = await this.queries.list(caller, { conversation_id, status: 'running', limit: 1 });
-    const command = { type: 'DeleteConversation', busy: running.data.length > 0 } as const;
+    requireOwner(caller, await this.queries.conversation(caller, { conversation_id }));
+    const busy = await this.isBusy(caller.org, conversation_id);
+    const command = { type: 'DeleteConversation', busy } as const;
     const { position } = await this.executor.conversations.decide(caller.org, conversation_id, caller.actor, command);
     return { conversation_id, position };
   }
+
+  /** By the log of its last turn: rows lag, and show each caller only what he may see. */
+  private async isBusy(org: string, conversationId: string): Promise<boolean> {
+    const { operations, runs } = this.executor;
+    const holder = await operations.holderOf(conversationSlot(org, conversationId));
+    if (holder === null) return false;
+    const { run, sequence } = await runs.glance(org, holder);
+    return sequence === 0 || isLive(run);
+  }
+}
+
+/** Whoever may see a run of a conversation may see the conversation; deleting it takes the runs of others along. */
+function requireOwner(caller: Caller, conversation: Record<string, unknown>): void {
+  if (caller.roles.includes('admin') || (caller.userId !== null && conversation.user_id === caller.userId)) return;
+  throw new Problem('forbidden', 'The conversation belongs to somebody else; its owner or an admin may delete it.');
 }

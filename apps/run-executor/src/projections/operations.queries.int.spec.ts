@@ -97,6 +97,11 @@ describe('slots', () => {
     expect(await slots()).toEqual([{ slot_key: DIALOG, run_id: 'run_1', previous_run_id: null }]);
   });
 
+  test('the holder of a slot is known by its key', async () => {
+    await claim('run_1', { agentSlot: null, conversationSlot: DIALOG });
+    expect([await operations.holderOf(DIALOG), await operations.holderOf(AGENT)]).toEqual(['run_1', null]);
+  });
+
   test('a slot is freed from exactly the holder that is named', async () => {
     await claim('run_1');
     await operations.freeSlot(AGENT, 'run_0');
@@ -148,6 +153,15 @@ describe('drivers', () => {
     ]);
     expect(await operations.heartbeatAge('run_0')).toBeLessThan(60_000);
     expect(await operations.heartbeatAge('run_missing')).toBeNull();
+  });
+
+  test('a heartbeat waits for nobody: rows that the projection is writing are passed over', async () => {
+    await owner.query('BEGIN');
+    await owner.query("DELETE FROM run_drivers WHERE run_id = 'run_0'");
+    await operations.heartbeat(['run_0', 'run_1'], 'one');
+    await owner.query('ROLLBACK');
+    expect(await operations.heartbeatAge('run_1')).toBeLessThan(60_000);
+    expect(await operations.heartbeatAge('run_0')).toBeGreaterThan(60_000);
   });
 
   test('queued and woken runs that nobody claimed are found, driven and parked ones are not', async () => {

@@ -1,6 +1,6 @@
 import { toSafeInteger } from '@runyard/persistence';
 import type { Database } from '@runyard/persistence';
-import { claimSlots, twiceIfRaced, usedKeys } from './slot-claims';
+import { claimSlots, holderOf, twiceIfRaced, usedKeys } from './slot-claims';
 import type { SlotClaim, SlotRequest } from './slot-claims';
 
 export type { SlotClaim, SlotRequest };
@@ -10,6 +10,10 @@ export interface OpenRun {
   org: string;
   runId: string;
 }
+
+/** Rows that the projection is writing are passed over: two that lock the same rows in different orders end each other. */
+const HEARTBEAT = `UPDATE run_drivers SET heartbeat_at = now() WHERE run_id IN
+  (SELECT run_id FROM run_drivers WHERE run_id = ANY($1) AND instance = $2 FOR UPDATE SKIP LOCKED)`;
 
 const orgOf = (slotKey: string): string => slotKey.split(':')[1] ?? '';
 
@@ -42,6 +46,11 @@ export class OperationsQueries {
     return replaced.length === 1;
   }
 
+  /** Who holds a slot; null: nobody. */
+  holderOf(slotKey: string): Promise<string | null> {
+    return this.db.inOrg(orgOf(slotKey), (tx) => holderOf(tx, slotKey));
+  }
+
   /** Frees a slot whose holder has ended, exactly that row. */
   async freeSlot(slotKey: string, holder: string): Promise<void> {
     await this.db.inOrg(orgOf(slotKey), (tx) =>
@@ -71,15 +80,7 @@ export class OperationsQueries {
   /** Says that these runs are driven by this instance at this moment; others' runs are left alone. */
   async heartbeat(runIds: readonly string[], instance: string): Promise<void> {
     if (runIds.length === 0) return;
-    await this.db.acrossOrgs(
-      'heartbeat',
-      (tx) =>
-        tx.query('UPDATE run_drivers SET heartbeat_at = now() WHERE run_id = ANY($1) AND instance = $2', [
-          [...runIds],
-          instance,
-        ]),
-      { synchronousCommit: false },
-    );
+    await this.db.acrossOrgs('heartbeat', (tx) => tx.query(HEARTBEAT, [[...runIds], instance]), { synchronousCommit: false });
   }
 
   /** Milliseconds since the driver of a run was last heard of; null: no driver is known. */

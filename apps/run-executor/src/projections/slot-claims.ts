@@ -61,3 +61,8 @@ export async function twiceIfRaced<T>(claim: () => Promise<T>): Promise<T> {
     throw error;
   }
 }
+
+export async function holderOf(tx: Tx, slotKey: string): Promise<string | null> {
+  const [row] = await tx.query<{ run_id: string }>('SELECT run_id FROM run_slots WHERE slot_key = $1', [slotKey]);
+  return row?.run_id ?? null;
+}
