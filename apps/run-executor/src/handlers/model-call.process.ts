@@ -1,4 +1,5 @@
 import type { DefinitionSnapshot, ModelRoute, StoredText, TokenUsage } from '@runyard/contracts';
+import { MAX_COMMIT_BYTES } from '@runyard/contracts';
 import { dialogRoom } from '../domain/bounds';
 import { callIdOf } from '../domain/calls';
 import type { NewRunEvent } from '../domain/decision';
@@ -32,6 +33,11 @@ export const MAX_CALLS = 256;
 const MAX_NAME = 256;
 const MAX_ERROR = 4_000;
 
+/** With fewer calls, names and ids fit whatever they hold. */
+const FEW_CALLS = 8;
+/** Leaves room for the envelope. */
+const TURN_BYTES = MAX_COMMIT_BYTES - 8 * 1024;
+
 const clip = (name: string): string => name.slice(0, MAX_NAME);
 
 /** Makes the recorded attempt at a model turn and returns the fact of what became of it. */
@@ -50,9 +56,13 @@ export async function callModelOnce(ports: ModelCallPorts, work: ModelCallWork):
     attempt: phase.routeAttempt,
     signal: work.signal,
   });
-  return result.ok
-    ? completed(ports, work, route, result.turn, startedAt)
-    : failed(ports, work, route, result.failure);
+  if (!result.ok) return failed(ports, work, route, result.failure);
+  const { turn } = result;
+  if (turn.toolCalls.length > MAX_CALLS) return failed(ports, work, route, tooManyCalls(turn));
+  const fact = await completed(ports, work, route, turn, startedAt);
+  // One that fits no commit could never be recorded, and the turn would be bought again and again.
+  const fits = turn.toolCalls.length <= FEW_CALLS || byteLength(JSON.stringify(fact)) <= TURN_BYTES;
+  return fits ? fact : failed(ports, work, route, tooManyCalls(turn));
 }
 
 async function completed(
@@ -62,7 +72,6 @@ async function completed(
   turn: ModelTurn,
   startedAt: number,
 ): Promise<NewRunEvent> {
-  if (turn.toolCalls.length > MAX_CALLS) return failed(ports, work, route, tooManyCalls(turn));
   const { org, phase } = work;
   const shares = turn.toolCalls.length + 3;
   const store = async (text: string | null): Promise<StoredText | null> =>
@@ -141,7 +150,7 @@ function assumedUsage(failure: ModelFailure, phase: ModelCallWork['phase']): Tok
 
 const tooManyCalls = ({ toolCalls, usage }: ModelTurn): ModelFailure => ({
   code: 'provider_invalid',
-  text: `The model asked for ${toolCalls.length} calls in one turn; ${MAX_CALLS} are the most.`,
+  text: `The model asked for ${toolCalls.length} calls in one turn; ${MAX_CALLS} with names of usual length are the most.`,
   status: null,
   retryable: false,
   retryAfterMs: null,

@@ -24,6 +24,9 @@ export interface ToolCallWork {
   signal: AbortSignal;
 }
 
+/** Characters of an error's text in an event; the observation has all of it. */
+const MAX_ERROR = 2_000;
+
 /** Makes the recorded attempt at a tool call and returns the fact of what became of it. */
 export async function callToolOnce(ports: ToolCallPorts, work: ToolCallWork): Promise<NewRunEvent> {
   const { call, tool } = work;
@@ -59,7 +62,7 @@ async function failure(
   const then = afterFailure(tool, result, call.failures + 1);
   if (then.then === 'ambiguous') {
     const cause = result.code === 'timeout' ? 'timeout' : 'connection';
-    return { type: 'ToolCallAmbiguous', data: { ...common, cause, text: result.text } };
+    return { type: 'ToolCallAmbiguous', data: { ...common, cause, text: result.text.slice(0, MAX_ERROR) } };
   }
   const observation = await ports.texts.keep(work.org, `Error: ${result.text}`);
   if (result.code === 'cancelled') return { type: 'ToolCallCancelled', data: { ...common, observation, startedAt } };
@@ -67,7 +70,7 @@ async function failure(
     type: 'ToolCallFailed',
     data: {
       ...common,
-      error: { code: result.code, text: result.text.slice(0, 2_000) },
+      error: { code: result.code, text: result.text.slice(0, MAX_ERROR) },
       observation,
       startedAt,
       attempt: call.attempt,
