@@ -68,11 +68,12 @@ function proceed(run: LiveRun, at: Circumstances): NewRunEvent[] {
   return call.cap ? failCap(run, call.cap) : call.events;
 }
 
-/** While some calls run, others of the same turn may become due for another attempt. */
+/** While some calls run, others of the same turn may become due for another attempt; those that wait for a place go on waiting. */
 function startDueCalls(run: LiveRun, at: Circumstances): NewRunEvent[] {
   if (run.phase.name !== 'calling_tools' || run.cancelRequested || run.pauseRequested) return [];
-  const due = run.phase.calls.some((call) => call.status === 'backing_off' && call.retryAt <= at.now);
-  return due ? decideCalls(run, run.phase, at).events : [];
+  const begun = run.phase.calls.filter((call) => call.status !== 'undecided');
+  const due = begun.some((call) => call.status === 'backing_off' && call.retryAt <= at.now);
+  return due ? decideCalls(run, { ...run.phase, calls: begun }, at).events : [];
 }
 
 function answer(phase: { output: StoredText; finish: string }): NewRunEvent[] {

@@ -4,6 +4,7 @@ import { claim } from './claim';
 import { decideControl, expirePause, forceCancel } from './controls';
 import type { Control } from './controls';
 import type { Circumstances, NewRunEvent } from './decision';
+import { PARALLEL_CALLS } from './effects';
 import { fold } from './evolve';
 import { NO_MATERIAL } from './material';
 import { dated, decideAll, foldNew } from './next';
@@ -319,6 +320,19 @@ describe('a lost executor', () => {
     expect(tools.live.phase).toMatchObject({ name: 'calling_tools', calls: [{ attempt: 4, failures: 1 }] });
     const models = new Story().claimedBy('a').claimedBy('b').happens(modelFailed({ attempt: 2, error: { code: 'cancelled', text: '', status: null }, retryInMs: 0 }));
     expect(models.live.phase).toMatchObject({ name: 'calling_model', attempt: 3, routeAttempt: 1 });
+  });
+
+  it('starts no calls that wait for a place when another attempt of one becomes due', () => {
+    const calls = Array.from({ length: PARALLEL_CALLS + 6 }, (_, n): [string, string] => ['look', String(n)]);
+    const failed: NewRunEvent = {
+      type: 'ToolCallFailed',
+      data: { step: 1, callId: 'c1-0', tool: 'look', error: { code: 'connection', text: '' }, observation: { text: '' }, startedAt: 0, attempt: 1, willRetry: true, retryInMs: 0 },
+    };
+    const story = new Story({ bounds: { maxToolCalls: 1_000 } }).claimedBy('a').happens(turn(1, calls));
+    story.happens(failed).happens(result('c1-1'));
+    const begun = story.events.flatMap((e) => (e.type === 'ToolCallStarted' ? [e.data.callId] : []));
+    expect(begun).toHaveLength(PARALLEL_CALLS + 1);
+    expect(begun.at(-1)).toBe('c1-0');
   });
 
   it('never repeats a write that is not idempotent: the run ends unknown_effect', () => {
