@@ -14,6 +14,8 @@ interface Waiter {
 /** What this process knows of one projection on one database; looks are shared by all who wait. */
 class Progress {
   known = 0;
+  /** Told that somebody waits, so that they do not let him wait for more commits than his own. */
+  readonly awaited = new Set<() => void>();
   private waiters: Waiter[] = [];
   private looking = false;
 
@@ -22,6 +24,7 @@ class Progress {
     const reached = this.waiters.filter(({ sequence }) => sequence <= position);
     this.waiters = this.waiters.filter(({ sequence }) => sequence > position);
     for (const waiter of reached) waiter.reached();
+    if (this.waiters.length > 0) this.awaited.forEach((tell) => tell());
   }
 
   reach(sequence: number, timeoutMs: number, look: () => Promise<number>): Promise<boolean> {
@@ -30,6 +33,7 @@ class Progress {
       const forget = () => (this.waiters = this.waiters.filter((other) => other !== waiter));
       const timer = setTimeout(() => (forget(), resolve(false)), timeoutMs);
       this.waiters.push(waiter);
+      this.awaited.forEach((tell) => tell());
       if (this.looking) return;
       this.looking = true;
       // Who comes later starts looking himself if this fails; he who is waiting hears why.
@@ -61,6 +65,13 @@ function progressOf(db: Database, { name, version, stream }: CheckpointKey): Pro
 /** The projector of this process has committed up to `position`: those who wait need not look. */
 export function noteProgress(db: Database, key: CheckpointKey, position: number): void {
   progressOf(db, key).note(position);
+}
+
+/** Calls back whenever somebody in this process starts to wait for a position of a projection; returns an unsubscriber. */
+export function onAwaited(db: Database, key: CheckpointKey, tell: () => void): () => void {
+  const { awaited } = progressOf(db, key);
+  awaited.add(tell);
+  return () => void awaited.delete(tell);
 }
 
 /** Stream sequence of a position (`<sequence>.<index>`) or a bare sequence. Throws RangeError. */

@@ -6,10 +6,10 @@ import type { Checkpoint, SourceState } from './checkpoints';
 import { isPassing } from './database.errors';
 import { eventTypesOf, LockLost, messageOf, PoisonCommit } from './projection-faults';
 import { pause, takeProjectionLock } from './projection-lock';
-import { noteProgress } from './position';
+import { noteProgress, onAwaited } from './position';
 import type { ProjectionOptions } from './projection-options';
 import type { ProjectedCommit, ProjectorStatus, Session, Tx } from './types';
-import { gapBefore, readWhole } from './whole-source';
+import { batchesOf, gapBefore, readWhole } from './whole-source';
 
 const LARGEST_BATCH = 1_000;
 /** A fault is tried again after this, doubled each time: restored streams and repaired rows heal it without a restart. */
@@ -70,19 +70,21 @@ class Projector {
     const stop = new AbortController();
     const reading = AbortSignal.any([signal, session.lost, stop.signal]);
     const arrivals = new Arrivals(this.read(state, reading), 2 * LARGEST_BATCH);
+    const calm = onAwaited(db, projection, () => arrivals.hurry());
     try {
       while (!reading.aborted) {
-        const batch = await arrivals.take(Math.min(batchSize, LARGEST_BATCH));
+        const batch = await arrivals.take(Math.min(batchSize, LARGEST_BATCH), projection.gatherMs);
         if (!batch || session.lost.aborted) return;
         await this.applyNew(batch);
       }
     } finally {
+      calm();
       stop.abort();
       await arrivals.settled();
     }
   }
 
-  private read(state: SourceState, signal: AbortSignal): AsyncIterable<ProjectedCommit> {
+  private read(state: SourceState, signal: AbortSignal): AsyncIterable<readonly ProjectedCommit[]> {
     const { db, source, projection, history, onAlarm } = this.options;
     const gap = gapBefore(state, this.checkpoint);
     if (projection.checkpointSchema !== ARCHIVE || history) {
@@ -99,7 +101,7 @@ class Projector {
       onAlarm?.(
         `${projection.stream} dropped ${gap.from} to ${gap.to} before they were archived (or they were erased)`,
       );
-    return source.read(this.checkpoint.position, signal);
+    return batchesOf(source, this.checkpoint.position, signal);
   }
 
   private async readState(): Promise<SourceState> {

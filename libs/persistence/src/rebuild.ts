@@ -7,6 +7,7 @@ import { compareTable } from './compare-tables';
 import type { TableComparison } from './compare-tables';
 import { openClient, rowsOf } from './connections';
 import { pause } from './projection-lock';
+import { batchesOf } from './whole-source';
 import type { CommitSource, ProjectedCommit, Projection, Tx } from './types';
 
 export interface RebuildOptions {
@@ -101,7 +102,8 @@ async function replay(
   const { projection, source, onProgress } = options;
   const tx: Tx = { query: (sql, params) => rowsOf(client, sql, params) };
   const stop = new AbortController();
-  const arrivals = new Arrivals(source.read(0, AbortSignal.any([signal, stop.signal]), until), 2 * BATCH);
+  const commits = batchesOf(source, 0, AbortSignal.any([signal, stop.signal]), until);
+  const arrivals = new Arrivals(commits, 2 * BATCH);
   try {
     for (let last = 0; last < until;) {
       const batch: ProjectedCommit[] | undefined = await arrivals.take(BATCH);

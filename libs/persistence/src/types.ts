@@ -56,6 +56,11 @@ export interface Projection {
   filter?: string;
   /** Schema that holds its checkpoint. Default: the service's own. */
   checkpointSchema?: string;
+  /**
+   * How long commits may wait for others to be applied with them, milliseconds; default 0. A transaction has a price of
+   * its own, whatever it holds. Who waits for a position (`positionReached`, in this process) is not kept waiting.
+   */
+  gatherMs?: number;
   /** Applies commits in order. Runs in the transaction that moves the checkpoint. */
   apply(tx: Tx, commits: readonly ProjectedCommit[]): Promise<void>;
 }
@@ -65,6 +70,8 @@ export interface CommitSource {
   state(): Promise<{ firstSequence: number; lastSequence: number; incarnation: string }>;
   /** Commits after `after` in order; ends when `signal` aborts. With `until` it may end after that sequence. */
   read(after: number, signal: AbortSignal, until?: number): AsyncIterable<ProjectedCommit>;
+  /** As `read`, everything that has arrived at a time: one step of iteration a commit is dear where thousands come a second. */
+  readBatches?(after: number, signal: AbortSignal): AsyncIterable<readonly ProjectedCommit[]>;
 }
 
 /** What a running projector says of itself. */

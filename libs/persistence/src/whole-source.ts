@@ -26,6 +26,17 @@ async function covering(history: CommitSource, gap: Gap, incarnation: string): P
   return history;
 }
 
+/** A source's commits as they arrive, many at a time where the source can tell. */
+export async function* batchesOf(
+  source: CommitSource,
+  after: number,
+  signal: AbortSignal,
+  until?: number,
+): AsyncGenerator<readonly ProjectedCommit[]> {
+  if (source.readBatches && until === undefined) yield* source.readBatches(after, signal);
+  else for await (const commit of source.read(after, signal, until)) yield [commit];
+}
+
 /**
  * Commits after the checkpoint without a gap: what the stream has dropped is read from the archive first. What was erased
  * is in neither, and stays away. Throws MissingHistory.
@@ -36,8 +47,9 @@ export async function* readWhole(
   checkpoint: Checkpoint,
   state: SourceState,
   signal: AbortSignal,
-): AsyncGenerator<ProjectedCommit> {
+): AsyncGenerator<readonly ProjectedCommit[]> {
   const gap = gapBefore(state, checkpoint);
-  if (gap) yield* (await covering(history, gap, state.incarnation)).read(checkpoint.position, signal, gap.to);
-  yield* source.read(gap ? gap.to : checkpoint.position, signal);
+  if (gap)
+    yield* batchesOf(await covering(history, gap, state.incarnation), checkpoint.position, signal, gap.to);
+  yield* batchesOf(source, gap ? gap.to : checkpoint.position, signal);
 }
