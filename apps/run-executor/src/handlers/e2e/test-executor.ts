@@ -2,6 +2,7 @@ import type { IntakeAnswer, RunRequest } from '@runyard/contracts';
 import { workSubject } from '@runyard/contracts';
 import { connectEventLog, RetryLater } from '@runyard/event-log';
 import type { EventLogConnection, QueueConsumer } from '@runyard/event-log';
+import type { Database } from '@runyard/persistence';
 import { createLogger } from '@runyard/service';
 import { setTimeout as wait } from 'node:timers/promises';
 import type { ExecutorConfig } from '../../config';
@@ -11,11 +12,10 @@ import { assemble } from '../assembly.process';
 import type { Executor } from '../assembly.process';
 import { ControlsController } from '../controls.controller';
 import { scriptedModel, scriptedTools } from './script';
-import type { Script } from './script';
+import type { Outside, Script } from './script';
 import { CrashTap, MortalTap, OPEN_TAP, tappedDatabase, tappedLog, tappedQueues } from './taps';
 import type { Tap } from './taps';
-import { ORG } from './world';
-import type { World } from './world';
+import { ORG } from './people';
 
 const CONFIG = {
   places: 64,
@@ -40,6 +40,18 @@ export interface Circumstances {
   servers?: string;
 }
 
+/** What an executor stands on: a world, or what a process of its own knows of one. */
+export interface Ground {
+  nats: { url: string };
+  database: { connect(service: string): Database };
+  db: Database;
+  outside: Outside;
+  /** Level of what executors log; `error` shows why a driver failed. */
+  logLevel: string;
+  /** Ended with the world, so that a failed spec leaves nothing running. */
+  guests: Set<{ leave(): Promise<void> }>;
+}
+
 /** Spec-only: one executor of possibly several on the same servers. Its models and tools are the world's. */
 export class TestExecutor {
   readonly controls: ControlsController;
@@ -55,7 +67,7 @@ export class TestExecutor {
   }
 
   /** `script`: what models and tools answer from now on, to all executors of the world. */
-  static async start(world: World, script?: Script | null, at: Circumstances = {}): Promise<TestExecutor> {
+  static async start(world: Ground, script?: Script | null, at: Circumstances = {}): Promise<TestExecutor> {
     if (script) world.outside.script = script;
     const { config, tap: inner = OPEN_TAP, works = true, clock } = at;
     const tap = new MortalTap(inner);

@@ -12,12 +12,13 @@ import type { TestDatabase, TestNats } from '@runyard/testing';
 import { RUN_MIGRATIONS } from '../../migrations';
 import { runsProjection } from '../../projections/runs.projection';
 import { eventsOf } from '../run-log.adapter';
+import { ORG, OWNER } from './people';
 import { MODEL, Outside, TOOLS } from './script';
+import type { Ground } from './test-executor';
 
 /** Spec-only: servers, a seeded org and its rows; executors join and leave. */
 
-export const ORG = '0b5c2f6e-4d53-4b0e-9a53-7d1a4f0f9a01';
-export const OWNER = '0b5c2f6e-4d53-4b0e-9a53-7d1a4f0f9a02';
+export { ORG, OWNER };
 export const CALLER: Caller = { org: ORG, userId: OWNER, actor: `user:${OWNER}`, roles: ['member'] };
 
 export const TERMINAL = ['RunSucceeded', 'RunFailed', 'RunCancelled', 'RunSkipped'];
@@ -33,7 +34,7 @@ export interface Setting {
   postgresUrl?: string;
 }
 
-export class World implements AsyncDisposable {
+export class World implements AsyncDisposable, Ground {
   readonly outside = new Outside({ model: () => ({ text: 'done' }), tool: () => ({ ok: true, text: 'ok' }) });
   /** Level of what executors log; `error` shows why a driver failed. */
   logLevel = 'silent';
