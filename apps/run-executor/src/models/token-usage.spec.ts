@@ -122,3 +122,8 @@ describe('estimates are upper bounds', () => {
     expect(worstCaseInput({ ...asked, messages })).toBe(before + 18);
   });
 });
+
+it('believes no count that would make sums inexact', () => {
+  const reported = openAiUsage({ prompt_tokens: 1e300, completion_tokens: Number.MAX_SAFE_INTEGER });
+  expect(reported).toMatchObject({ input: 1e12, output: 1e12 });
+});

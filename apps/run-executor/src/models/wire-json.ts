@@ -15,9 +15,13 @@ export const textOf = (value: unknown): string | null => (typeof value === 'stri
 
 export const listOf = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : []);
 
+/** No call has so many tokens; sums of what providers report must stay exact, or rows that hold them cannot be read. */
+const LARGEST_COUNT = 1e12;
+
 /** A whole, non-negative number; providers that send fractions are rounded up, so that nothing is booked too low. */
 export function countOf(value: unknown): number | null {
-  return typeof value === 'number' && Number.isFinite(value) && value >= 0 ? Math.ceil(value) : null;
+  const counts = typeof value === 'number' && Number.isFinite(value) && value >= 0;
+  return counts ? Math.min(Math.ceil(value), LARGEST_COUNT) : null;
 }
 
 /** Parses JSON; undefined where it is none (JSON itself has no undefined). */

@@ -172,6 +172,9 @@ export const digestOfText = (stored: StoredText | null): string | null =>
 export const bytesOfText = (stored: StoredText | null): number | null =>
   stored !== null && 'digest' in stored ? stored.bytes : null;
 
+/** Sums of counts stay exact: a row whose total is not could be written and never be read again. */
+const LARGEST_COUNT = 1e12;
+
 /** A count that a provider reported: never negative, never a fraction, so that no provider can stop the projection. */
 export const count = (reported: number): number =>
-  Number.isFinite(reported) ? Math.min(Math.max(0, Math.trunc(reported)), Number.MAX_SAFE_INTEGER) : 0;
+  Number.isFinite(reported) ? Math.min(Math.max(0, Math.trunc(reported)), LARGEST_COUNT) : 0;

@@ -92,6 +92,12 @@ describe('a run from its queueing to its end', () => {
     expect(row).toMatchObject({ input_tokens: 0, output_tokens: 1, cached_tokens: 0 });
   });
 
+  test('what a provider reports can be summed up and read again, however much it is', () => {
+    const usage = sample.usage(1e300, Number.MAX_SAFE_INTEGER);
+    const { row } = given([sample.queued('run_1')], [sample.started()], [sample.turn(1, [], { usage })]);
+    expect(Number.isSafeInteger(row.input_tokens + row.output_tokens)).toBe(true);
+  });
+
   test('a skipped run ends at its birth and never starts', () => {
     const { row, entries } = given([sample.skipped('run_1', 'run_0')]);
     expect(row).toMatchObject({
