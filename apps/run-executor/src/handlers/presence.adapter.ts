@@ -31,8 +31,9 @@ export class Presence {
   join(drives: (runId: string, epoch: number) => boolean, wake: (runId: string) => void): void {
     const answer = this.connection.subscribe(presenceSubject(SERVICE, this.instance), {
       callback: (error, message) => {
-        if (error) return;
-        const { run_id, epoch } = message.json<Question>();
+        const question = error ? undefined : questionOf(message.string());
+        if (!question) return;
+        const { run_id, epoch } = question;
         const mine = run_id === undefined ? 'alive' : drives(run_id, epoch ?? 0) ? 'mine' : 'not_mine';
         message.respond(JSON.stringify({ answer: mine }));
       },
@@ -60,5 +61,15 @@ export class Presence {
   /** Tells the driver of a run that something was appended. A mere wake-up: it reads the log. */
   wake(instance: string, runId: string): void {
     this.connection.publish(wakeSubject(SERVICE, instance), runId);
+  }
+}
+
+/** Undefined for what is no question: an error that is thrown here would break the connection for everybody on it. */
+function questionOf(text: string): Question | undefined {
+  try {
+    const question: unknown = JSON.parse(text);
+    return typeof question === 'object' && question !== null ? question : undefined;
+  } catch {
+    return undefined;
   }
 }
