@@ -21,5 +21,6 @@ const child = spawn(
   { cwd: root, stdio: 'inherit' },
 );
 // The terminal sends Ctrl-C to both; a signal to this process alone is passed on. The child stops in order, then we end as it did.
-for (const signal of ['SIGINT', 'SIGTERM']) process.on(signal, () => signal === 'SIGTERM' && child.kill(signal));
+for (const signal of ['SIGINT', 'SIGTERM'])
+  process.on(signal, () => signal === 'SIGTERM' && child.kill(signal));
 child.on('exit', (code, signal) => process.exit(code ?? (signal ? 1 : 0)));
