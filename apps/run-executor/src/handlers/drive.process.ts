@@ -89,6 +89,9 @@ export class Driver {
     this.wakeUp?.();
   }
 
+  /** Breaks off a model call; what it cost is recorded, and whoever takes over asks again. */
+  readonly hurry = (): void => this.effects.abort('model');
+
   /** Compares the run's last sequence with ours: a wake-up may be lost (P3.5). */
   async check(): Promise<void> {
     if (this.mustRead) return;

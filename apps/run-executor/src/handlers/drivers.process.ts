@@ -10,11 +10,13 @@ import type { LiveRun } from '../domain/run';
 import type { Definitions } from './definitions.adapter';
 import { Driver } from './drive.process';
 import type { DrivePorts } from './drive.process';
+import { speaksAgainst } from './evidence.process';
+import type { Accused } from './evidence.process';
 import { circumstancesOf } from './judgement.adapter';
 import type { LoadedRun } from './run-log.adapter';
 
-/** Whom the evidence for a take-over speaks against: the driver of an epoch, or an instance that is gone. */
-export type Accused = { epoch: number } | { instance: string };
+/** What was broken off is recorded within this time, milliseconds. */
+const FAREWELL_MS = 3_000;
 
 /** What a take-over came to. */
 export type TakeOver = 'driving' | 'nothing_to_do' | 'no_place';
@@ -105,11 +107,23 @@ export class Drivers {
     }
   }
 
-  /** Starts nothing new, lets what is under way be recorded, and hands the runs to others. */
-  async stop(): Promise<void> {
+  /**
+   * Starts nothing new, lets what is under way be recorded, and hands the runs to others. After `withinMs` model calls are
+   * broken off, because they may take minutes; a tool that goes on for long after that is left as if the process had died.
+   */
+  async stop(withinMs = 20_000): Promise<void> {
     this.stopping = true;
     for (const { driver } of this.registered.values()) driver?.stop();
-    await Promise.all(this.drives);
+    if (await this.allLeft(withinMs)) return;
+    for (const { driver } of this.registered.values()) driver?.hurry();
+    if (!(await this.allLeft(FAREWELL_MS))) this.ports.log.warn({ runs: this.runIds() }, 'runs were left with tool calls under way');
+  }
+
+  private async allLeft(withinMs: number): Promise<boolean> {
+    const left = Promise.all(this.drives).then(() => true);
+    let timer: NodeJS.Timeout | undefined;
+    const late = new Promise<boolean>((resolve) => (timer = setTimeout(() => resolve(false), withinMs)));
+    return Promise.race([left, late]).finally(() => clearTimeout(timer));
   }
 
   private async claim(loaded: LoadedRun, run: LiveRun, evidence: Evidence): Promise<TakeOver | 'again'> {
@@ -184,6 +198,3 @@ export class Drivers {
     if (behind || runnable) await this.ports.enqueue(org, runId);
   }
 }
-
-const speaksAgainst = (accused: Accused, run: LiveRun): boolean =>
-  'epoch' in accused ? accused.epoch === run.epoch : run.woken || run.instance === null || run.instance === accused.instance;

@@ -60,12 +60,12 @@ export class Effects {
   /** Aborts what a control or the deadline forbids: a cancel everything, a pause the model call alone. */
   obey(run: Run, now: number): void {
     for (const [key, controller] of this.running)
-      if (forbidden(run, key.startsWith('m') ? 'model' : 'tool', now)) controller.abort();
+      if (forbidden(run, kindOf(key), now)) controller.abort();
   }
 
-  /** Aborts everything; what becomes of it is nobody's business any more. */
-  abort(): void {
-    for (const controller of this.running.values()) controller.abort();
+  /** Aborts everything, or all of a kind. */
+  abort(kind?: Announced['kind']): void {
+    for (const [key, controller] of this.running) if (kind === undefined || kindOf(key) === kind) controller.abort();
   }
 
   private announced(run: Run): Announced[] {
@@ -136,6 +136,8 @@ export class Effects {
     });
   }
 }
+
+const kindOf = (key: string): Announced['kind'] => (key.startsWith('m') ? 'model' : 'tool');
 
 /** A cancel and the deadline forbid everything, a pause the model call alone. */
 function forbidden(run: Run, kind: Announced['kind'], now: number): boolean {

@@ -12,6 +12,12 @@ const CONNECTION_SETTLED_MS = 2_000;
 
 export type Verdict = Evidence | 'driven' | 'unclear';
 
+/** Whom evidence speaks against: the driver of an epoch, or an instance that is gone. */
+export type Accused = { epoch: number } | { instance: string };
+
+export const speaksAgainst = (accused: Accused, run: LiveRun): boolean =>
+  'epoch' in accused ? accused.epoch === run.epoch : run.woken || run.instance === null || run.instance === accused.instance;
+
 /** Evidence against the driver named in a run's last claim. Never a timestamp alone (P3.3). */
 export class Evidences {
   constructor(

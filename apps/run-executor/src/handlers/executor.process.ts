@@ -50,7 +50,7 @@ export class ExecutorProcess implements OnApplicationBootstrap, OnModuleDestroy 
 
   async onModuleDestroy(): Promise<void> {
     await Promise.all(this.consumers.map((consumer) => consumer.stop()));
-    await this.executor.drivers.stop();
+    await this.executor.drivers.stop(this.config.service.shutdownMs);
     this.executor.presence.leave();
     await this.executor.tools.close();
   }
