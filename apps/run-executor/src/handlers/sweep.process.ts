@@ -48,6 +48,8 @@ export interface SweepPorts {
 export class Sweep {
   /** Take-overs of runs whose driver failed here, until their rows name another process or an end. */
   private readonly failures = new Map<string, number>();
+  /** Runs that the last round found without a driver here. */
+  private suspects: ReadonlySet<string> = new Set();
   private turn = 0;
   private complainedAt = -Infinity;
 
@@ -78,12 +80,18 @@ export class Sweep {
     await this.each(await operations.silentDrivers(STALE_AFTER_MS, AT_ONCE), (run) => this.judge(run));
   }
 
-  /** Runs that the tables give to this process and that it does not drive: their driver failed. */
+  /**
+   * Runs that the tables give to this process and that it does not drive: their driver failed, or they have ended and the
+   * rows do not know yet. Only what a second round still finds is looked up in the log, since under load most have ended.
+   */
   private async abandoned(): Promise<void> {
     const { operations, drivers, instance } = this.ports;
     const mine = await operations.runsOf(instance, AT_ONCE);
     for (const runId of this.failures.keys()) if (!mine.some((run) => run.runId === runId)) this.failures.delete(runId);
-    await this.each(mine.filter((run) => !drivers.has(run.runId)), (run) => this.judge(run));
+    const lost = mine.filter((run) => !drivers.has(run.runId));
+    const suspected = lost.filter((run) => this.suspects.has(run.runId));
+    this.suspects = new Set(lost.map((run) => run.runId));
+    await this.each(suspected, (run) => this.judge(run));
   }
 
   private async takeOverAll(instance: string, runs: OpenRun[]): Promise<void> {
