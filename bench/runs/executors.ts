@@ -7,6 +7,8 @@ import { inherited } from './environment.config';
 /** Executor processes of their own, as in production. */
 export class Executors {
   private readonly processes = new Set<ChildProcess>();
+  /** Of them, those that only keep rows. */
+  readonly projectors = new Set<number>();
 
   constructor(
     private readonly env: Record<string, string>,
@@ -16,6 +18,10 @@ export class Executors {
 
   get pids(): number[] {
     return [...this.processes].flatMap(({ pid }) => pid ?? []);
+  }
+
+  get drivers(): number[] {
+    return this.pids.filter((pid) => !this.projectors.has(pid));
   }
 
   /** Starts a process; resolves to its id. It takes work as soon as it has connected. */
@@ -32,6 +38,11 @@ export class Executors {
     this.processes.add(child);
     child.once('exit', () => this.processes.delete(child));
     return child.pid;
+  }
+
+  /** Starts a process that keeps the rows and drives nothing. */
+  startProjector(): void {
+    this.projectors.add(this.start({ RUNYARD_DRIVE: 'off' }));
   }
 
   /** kill -9; resolves when the process is gone. */

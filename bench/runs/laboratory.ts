@@ -94,7 +94,7 @@ export class Laboratory {
 
   /** Starts the executors of the measured topology and waits until they work. */
   async startExecutors({ executors, projector }: RunsOptions, agent: string): Promise<void> {
-    if (projector) this.executors.start({ RUNYARD_DRIVE: 'off' });
+    if (projector) this.executors.startProjector();
     for (let i = 0; i < executors; i++) this.executors.start(projector ? { RUNYARD_PROJECTIONS: 'off' } : {});
     await this.requester.run(agent);
     await this.caughtUp();

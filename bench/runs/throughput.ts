@@ -10,7 +10,9 @@ const BARE_BYTES = 1_024;
 const BARE_FACTOR = 2;
 
 export interface ProcessorMs {
+  /** Drives runs, and keeps the rows too where no projector does. */
   executors: number;
+  projector: number;
   nats: number;
   postgres: number;
   /** This process: it asks for runs and watches them, and hosts registry and gateway. */
@@ -86,7 +88,10 @@ async function productRound(laboratory: Laboratory, concurrency: number, runs: n
     lag,
     catchUpMs: (allSeconds - seconds) * 1_000,
     sustainedPerSecond: runs / allSeconds,
-    processor: { executors: share('executors'), nats: share('nats'), postgres: share('postgres'), requester: share('requester') },
+    processor: {
+      ...{ executors: share('executors'), projector: share('projector') },
+      ...{ nats: share('nats'), postgres: share('postgres'), requester: share('requester') },
+    },
   };
 }
 
@@ -109,10 +114,13 @@ async function verify(
   for (const [what, is, expected] of facts) if (is !== expected) throw new Error(`${what}: ${is} instead of ${expected}`);
 }
 
+const sumOf = (pids: readonly number[]): number => pids.reduce((sum, pid) => sum + processorMs(pid), 0);
+
 function processorUse({ executors, platform }: Laboratory): ProcessorMs {
   const { nats = 0, postgres = 0 } = platform.stack.pids;
   return {
-    executors: executors.pids.reduce((sum, pid) => sum + processorMs(pid), 0),
+    executors: sumOf(executors.drivers),
+    projector: sumOf([...executors.projectors]),
     nats: processorMs(nats),
     postgres: processorMs(postgres, true),
     requester: processorMs(process.pid),
