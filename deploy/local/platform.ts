@@ -15,6 +15,9 @@ import { EXECUTOR_DEFAULTS } from '../../apps/run-executor/src/config';
 import type { ExecutorConfig } from '../../apps/run-executor/src/config';
 import { RUN_MIGRATIONS } from '../../apps/run-executor/src/migrations';
 import { RunExecutorModule } from '../../apps/run-executor/src/run-executor.module';
+import { SCHEDULER_DEFAULTS } from '../../apps/scheduler/src/config';
+import { SCHEDULER_MIGRATIONS } from '../../apps/scheduler/src/migrations';
+import { SchedulerModule } from '../../apps/scheduler/src/scheduler.module';
 import { startStack } from './stack';
 import type { Stack } from './stack';
 
@@ -22,6 +25,7 @@ import type { Stack } from './stack';
 export const SERVICES = [
   { service: 'agent-registry', migrations: AGENT_REGISTRY_MIGRATIONS },
   { service: 'run-executor', migrations: RUN_MIGRATIONS },
+  { service: 'scheduler', migrations: SCHEDULER_MIGRATIONS },
   { service: 'gateway', migrations: GATEWAY_MIGRATIONS },
 ] as const;
 
@@ -67,6 +71,7 @@ export class Platform {
     const apps: INestApplicationContext[] = [];
     try {
       apps.push(await startService(AgentRegistryModule.forRoot({ service: configFor(stack, 'agent-registry', options) })));
+      apps.push(await startService(SchedulerModule.forRoot({ ...SCHEDULER_DEFAULTS, service: configFor(stack, 'scheduler', options) })));
       if (options.executor) apps.push(await startService(RunExecutorModule.forRoot(executorConfig(stack, folders, options))));
       const gateway = await startGateway(gatewayConfig(stack, options));
       const targets = [...apps, gateway.app].map(opsTargetOf);

@@ -67,6 +67,7 @@ export function streamDefinitions(settings: StreamSettings = {}): StreamDefiniti
     log('RUNS', ['runs', 'conversations'], settings),
     log('AGENTS', ['agents', 'catalogue'], settings),
     log('PEOPLE', ['people'], settings),
+    log('SCHEDULES', ['schedules'], settings),
     queue('REQUESTS', 'runyard.requests.*', 'Run requests that wait for intake', settings),
     queue('WORK', 'runyard.work.*.*.*', 'Runs that are runnable and wait for an executor', settings),
     {

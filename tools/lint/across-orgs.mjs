@@ -9,4 +9,6 @@ export const ACROSS_ORGS = [
   /^apps\/run-executor\/src\/projections\/operations\.queries\.ts$/,
   // A presented key says which org it is of; before it is found nobody knows.
   /^apps\/agent-registry\/src\/projections\/key\.queries\.ts$/,
+  // One scan finds the due slots of all orgs.
+  /^apps\/scheduler\/src\/projections\/clock\.queries\.ts$/,
 ];

@@ -18,6 +18,8 @@ export * from './runs/run.events';
 export * from './runs/run.queries';
 export * from './runs/run.requests';
 export * from './runs/run.states';
+export * from './schedules/schedule.events';
+export * from './schedules/schedule.queries';
 export * from './subjects';
 export * from './token';
 export * from './upcasters';

@@ -7,6 +7,7 @@ export const CONTEXT_STREAMS = {
   agents: 'AGENTS',
   catalogue: 'AGENTS',
   people: 'PEOPLE',
+  schedules: 'SCHEDULES',
 } as const;
 
 export type Context = keyof typeof CONTEXT_STREAMS;
@@ -45,7 +46,8 @@ export interface SubjectParts {
 /** The inverse of {@link subjectOf}; undefined for a subject that it did not build. */
 export function parseSubject(subject: string): SubjectParts | undefined {
   const [root, context, slot, org, id, ...rest] = subject.split('.');
-  if (root !== 'runyard' || !context || !(context in CONTEXT_STREAMS) || !org || !id || rest.length) return undefined;
+  if (root !== 'runyard' || !context || !(context in CONTEXT_STREAMS) || !org || !id || rest.length)
+    return undefined;
   if (slot !== String(slotOf(id))) return undefined;
   return { context: context as Context, org, id };
 }
@@ -73,4 +75,19 @@ export function presenceSubject(service: string, instance: string): string {
 /** Where a process is told that something was appended to a run that it drives. A mere wake-up. */
 export function wakeSubject(service: string, instance: string): string {
   return `runyard.wake.${token('service', service)}.${token('instance', instance)}`;
+}
+
+/** Where intake answers the request of a slot; the address names the slot, since a refusal does not (P7.2). */
+export function slotAnswerSubject(org: string, agentId: string, slot: number): string {
+  return `runyard.answers.slots.${token('org', org)}.${token('agent id', agentId)}.${slot}`;
+}
+
+/** Every answer to a slot's request. */
+export const SLOT_ANSWERS = 'runyard.answers.slots.*.*.*';
+
+/** The inverse of {@link slotAnswerSubject}; undefined for a subject that it did not build. */
+export function parseSlotAnswer(subject: string): { org: string; agentId: string; slot: number } | undefined {
+  const match = /^runyard\.answers\.slots\.([\w-]+)\.([\w-]+)\.(-?\d{1,16})$/.exec(subject);
+  const [, org, agentId, slot] = match ?? [];
+  return org && agentId ? { org, agentId, slot: Number(slot) } : undefined;
 }

@@ -7,6 +7,7 @@ import { KeysController } from './keys.controller';
 import { PeopleController } from './people.controller';
 import { RunStreamController } from './run-stream.controller';
 import { RunsController } from './runs.controller';
+import { SchedulesController } from './schedules.controller';
 
 /** All controllers of the gateway; a route that is in none of them does not exist. */
 export const CONTROLLERS = [
@@ -14,6 +15,7 @@ export const CONTROLLERS = [
   RunsController,
   ConversationsController,
   AgentsController,
+  SchedulesController,
   CatalogueController,
   PeopleController,
   KeysController,

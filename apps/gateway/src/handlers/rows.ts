@@ -59,6 +59,31 @@ export const agentVersionRow = named(
     created_by: text,
   }),
 );
+export const slotRow = named(
+  'Slot',
+  z.looseObject({
+    at: time,
+    local: text.describe('The same instant on the wall clock of `time_zone`'),
+    time_zone: text,
+    mark: z
+      .enum(['gap', 'fold'])
+      .nullable()
+      .describe(
+        'gap: the asked-for time does not exist that day, this is the first instant after; fold: it exists twice, this is the first',
+      ),
+  }),
+);
+export const upcomingRow = named(
+  'Upcoming',
+  z.looseObject({
+    agent_id: text,
+    next_run_at: time
+      .nullable()
+      .describe('Null: by hand only, or a start condition is closed, or the schedule never fires'),
+    waiting_since: time.nullable().describe('A slot that waits for a run to end'),
+    slots: z.array(slotRow),
+  }),
+);
 export const modelRow = named(
   'Model',
   z.looseObject({

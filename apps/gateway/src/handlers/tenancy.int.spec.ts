@@ -64,6 +64,8 @@ const ENTRIES: Record<string, Entry> = {
   'agents.disable': { about: 'own' },
   'agents.lock': { about: 'own' },
   'agents.unlock': { about: 'own' },
+  'schedules.preview': { about: 'none', body: { schedule: { type: 'interval', every_hours: 1 } } },
+  'schedules.upcoming': { about: 'own' },
   'models.list': { about: 'none' },
   'models.allow': {
     about: 'none',
@@ -124,6 +126,7 @@ beforeAll(async () => {
   const methods = [
     'conversations',
     'agents',
+    'schedules',
     'models',
     'tools',
     'platform_prompt',

@@ -5,6 +5,7 @@ const TAGS: Readonly<Record<string, string>> = {
   runs: 'One execution of an agent: start, watch, control, read',
   conversations: 'Dialogs whose turns are runs',
   agents: 'Definitions of agents and their versions',
+  schedules: 'When agents will run by themselves',
   models: 'What models agents of the organization may use',
   tools: 'What tools agents of the organization may use',
   'platform prompt': 'The prompt ahead of every agent’s own',

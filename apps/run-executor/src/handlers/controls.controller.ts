@@ -14,6 +14,8 @@ import type { Presence } from './presence.adapter';
 import type { LoadedRun, RunLog } from './run-log.adapter';
 
 const runId = z.strictObject({ run_id: z.string().regex(TOKEN, 'must be a run id') });
+/** Why it is cancelled is the platform's to say: the scheduler replaces a run by its next slot. */
+const cancelling = runId.extend({ reason: z.enum(['user', 'replaced'], 'must be user or replaced').default('user') });
 
 /** Conflicts with the run's own progress before a control gives up; each is a few milliseconds. */
 const TRIES = 20;
@@ -46,7 +48,10 @@ export class ControlsController {
 
   @RpcMethod('runs.cancel')
   cancel(caller: Caller, input: unknown): Promise<ControlAnswer> {
-    return this.control(caller, parseWith(runId, input).run_id, { type: 'CancelRun', reason: 'user' });
+    const { run_id: id, reason } = parseWith(cancelling, input);
+    if (reason !== 'user' && !caller.actor.startsWith('system:'))
+      throw new Problem('forbidden', 'Only parts of the platform give a reason of their own; leave it out.');
+    return this.control(caller, id, { type: 'CancelRun', reason });
   }
 
   @RpcMethod('runs.pause')
