@@ -8,11 +8,14 @@ const controls = new ControlsController({
   runs: { glance: async () => ({ run: NO_RUN, sequence: 0 }) },
 } as unknown as ControlPorts);
 
-const codeOf = (caller: Caller, input: object): Promise<string> =>
-  controls.cancel(caller, { run_id: 'run_1', ...input }).then(
-    () => 'ok',
-    (error: { code: string }) => error.code,
-  );
+async function codeOf(caller: Caller, input: object): Promise<string> {
+  try {
+    await controls.cancel(caller, { run_id: 'run_1', ...input });
+    return 'ok';
+  } catch (error) {
+    return (error as { code: string }).code;
+  }
+}
 const person: Caller = { org: ORG, actor: 'user:u1', userId: null, roles: ['admin'] };
 const scheduler: Caller = { org: ORG, actor: 'system:scheduler', userId: null, roles: ['operator'] };
 
