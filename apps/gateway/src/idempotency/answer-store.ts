@@ -25,7 +25,8 @@ export type Taken =
 export interface AnswerStore {
   /** Takes the key for this request, or says who has it. */
   take(scope: KeyScope, fingerprint: string): Promise<Taken>;
-  keep(scope: KeyScope, answer: KeptAnswer): Promise<void>;
-  /** Gives the key back, as if it had never been used. */
-  release(scope: KeyScope): Promise<void>;
+  /** Keeps the first answer to this request; nothing where another one has the key by now. */
+  keep(scope: KeyScope, fingerprint: string, answer: KeptAnswer): Promise<void>;
+  /** Gives the key back, as if it had never been used; nothing where another request has it by now. */
+  release(scope: KeyScope, fingerprint: string): Promise<void>;
 }

@@ -199,6 +199,12 @@ describe('Idempotency-Key on POST', () => {
       "UPDATE gateway.idempotency_keys SET taken_at = now() - interval '61 seconds' WHERE key = 'dead'",
     );
     expect(await store.take(scope, 'g')).toEqual({ state: 'taken' });
+    // It was alive after all, and answers now: that is no answer to the request that has the key.
+    await store.keep(scope, 'f', { status: 201, headers: {}, body: 'late', problem: false });
+    await store.release(scope, 'f');
+    expect(await store.take(scope, 'g')).toEqual({ state: 'in_progress' });
+    await store.keep(scope, 'g', { status: 201, headers: {}, body: 'its own', problem: false });
+    expect(await store.take(scope, 'g')).toMatchObject({ state: 'answered', answer: { body: 'its own' } });
   });
 
   test("rows of one org are invisible to another's transactions", async () => {

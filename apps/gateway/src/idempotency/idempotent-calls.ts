@@ -25,7 +25,8 @@ export class IdempotentCalls {
     if (key === undefined) return work();
     const { caller, route, method, path, query } = call;
     const scope: KeyScope = { org: caller.org, caller: caller.actor, route: route.name, key };
-    const taken = await this.store.take(scope, fingerprintOf({ method, path, query, body }));
+    const fingerprint = fingerprintOf({ method, path, query, body });
+    const taken = await this.store.take(scope, fingerprint);
     if (taken.state === 'in_progress')
       throw new Problem('request_in_progress', 'A request with this idempotency key is still being handled', {
         retryAfterSeconds: IN_PROGRESS_SECONDS,
@@ -36,31 +37,36 @@ export class IdempotentCalls {
         'This idempotency key was used for another request in the last 24 hours; use a new one',
       );
     if (taken.state === 'answered') return replayOf(taken.answer);
-    return this.first(call, scope, work);
+    return this.first(call, scope, fingerprint, work);
   }
 
-  private async first(call: Call, scope: KeyScope, work: () => Promise<Answer>): Promise<Answer> {
+  private async first(
+    call: Call,
+    scope: KeyScope,
+    fingerprint: string,
+    work: () => Promise<Answer>,
+  ): Promise<Answer> {
     let answer: Answer;
     try {
       answer = await work();
     } catch (error) {
-      await this.settle(() => this.keepRefusal(scope, toProblem(error)));
+      await this.settle(() => this.keepRefusal(scope, fingerprint, toProblem(error)));
       throw error;
     }
     const { body, options } = answer;
     const status = options.status ?? call.route.success[0]?.status ?? 200;
     const kept = withoutShownOnce(body, call.route.shownOnce) ?? null;
     await this.settle(() =>
-      this.store.keep(scope, { status, headers: options.headers ?? {}, body: kept, problem: false }),
+      this.store.keep(scope, fingerprint, { status, headers: options.headers ?? {}, body: kept, problem: false }),
     );
     return answer;
   }
 
-  private keepRefusal(scope: KeyScope, problem: Problem): Promise<void> {
+  private keepRefusal(scope: KeyScope, fingerprint: string, problem: Problem): Promise<void> {
     const status = PROBLEMS[problem.code];
-    if (status >= 500 || status === 429) return this.store.release(scope);
+    if (status >= 500 || status === 429) return this.store.release(scope, fingerprint);
     const body = { code: problem.code, message: problem.message, facts: problem.facts };
-    return this.store.keep(scope, { status, headers: {}, body, problem: true });
+    return this.store.keep(scope, fingerprint, { status, headers: {}, body, problem: true });
   }
 
   /** What was done is done: an answer that cannot be kept is still the answer. Its key frees itself after a minute. */

@@ -44,18 +44,17 @@ export class KeptAnswers implements AnswerStore {
     });
   }
 
-  async keep(scope: KeyScope, answer: KeptAnswer): Promise<void> {
+  async keep(scope: KeyScope, fingerprint: string, answer: KeptAnswer): Promise<void> {
+    const values = [...valuesOf(scope), fingerprint, JSON.stringify(answer)];
     await this.db.inOrg(scope.org, (tx) =>
-      tx.query(`UPDATE idempotency_keys SET answer = $5 WHERE ${SCOPE}`, [
-        ...valuesOf(scope),
-        JSON.stringify(answer),
-      ]),
+      tx.query(`UPDATE idempotency_keys SET answer = $6 WHERE ${SCOPE} AND fingerprint = $5 AND answer IS NULL`, values),
     );
   }
 
-  async release(scope: KeyScope): Promise<void> {
+  async release(scope: KeyScope, fingerprint: string): Promise<void> {
+    const values = [...valuesOf(scope), fingerprint];
     await this.db.inOrg(scope.org, (tx) =>
-      tx.query(`DELETE FROM idempotency_keys WHERE ${SCOPE} AND answer IS NULL`, valuesOf(scope)),
+      tx.query(`DELETE FROM idempotency_keys WHERE ${SCOPE} AND fingerprint = $5 AND answer IS NULL`, values),
     );
   }
 }
