@@ -114,7 +114,7 @@ export function applyStreams(
   });
 }
 
-/** Throws UnreliableServer unless every stream is there as defined. What a service checks at its start. */
+/** Throws UnreliableServer unless every stream is there as defined. */
 export function verifyStreams(
   connection: NatsConnection,
   definitions: readonly StreamDefinition[],
