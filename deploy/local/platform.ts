@@ -42,6 +42,8 @@ export interface PlatformOptions {
   natsUrl?: string;
   /** Settings of the executor in this process; null: executors run elsewhere, with `executorEnv()`. */
   executor: Partial<Omit<ExecutorConfig, 'service'>> | null;
+  /** The scheduler's clock, epoch ms; tests move their own. */
+  schedulerClock?: () => number;
   /** Requests a key may make in a minute. */
   ratePerMinute?: number;
   log?: (line: string) => void;
@@ -71,7 +73,8 @@ export class Platform {
     const apps: INestApplicationContext[] = [];
     try {
       apps.push(await startService(AgentRegistryModule.forRoot({ service: configFor(stack, 'agent-registry', options) })));
-      apps.push(await startService(SchedulerModule.forRoot({ ...SCHEDULER_DEFAULTS, service: configFor(stack, 'scheduler', options) })));
+      const scheduling = { ...SCHEDULER_DEFAULTS, service: configFor(stack, 'scheduler', options) };
+      apps.push(await startService(SchedulerModule.forRoot(scheduling, {}, options.schedulerClock)));
       if (options.executor) apps.push(await startService(RunExecutorModule.forRoot(executorConfig(stack, folders, options))));
       const gateway = await startGateway(gatewayConfig(stack, options));
       const targets = [...apps, gateway.app].map(opsTargetOf);
