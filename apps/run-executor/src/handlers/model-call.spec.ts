@@ -7,12 +7,14 @@ import { Texts } from './texts.adapter';
 
 const USAGE = { input: 7, output: 5, cached: 0, estimated: false };
 
+const SILENT_TURN = { text: null, reasoning: null, providerState: null, model: 'm', finish: 'stop', providerReason: 'stop', usage: USAGE };
+
 /** What is recorded of a turn that asks for `calls` calls with names and ids of `length` characters. */
 function recorded(calls: number, length: number) {
   const name = '界'.repeat(length);
   const call = { providerCallId: name, tool: name, arguments: '{}' };
   const turn = {
-    ...{ text: null, reasoning: null, providerState: null, model: 'm', finish: 'stop', providerReason: 'tool_calls', usage: USAGE },
+    ...SILENT_TURN,
     toolCalls: Array.from({ length: calls }, () => call),
   } as unknown as ModelTurn;
   const ports: ModelCallPorts = {
@@ -23,7 +25,10 @@ function recorded(calls: number, length: number) {
   };
   const route = { modelId: 'm1', provider: { kind: 'recorded' }, contextWindow: 1_000, maxOutputTokens: 100 };
   const work = {
-    ...{ org: 'org', overheadBytes: 0, deadlineLeftMs: 1_000, signal: new AbortController().signal },
+    org: 'org',
+    overheadBytes: 0,
+    deadlineLeftMs: 1_000,
+    signal: new AbortController().signal,
     run: { transcript: { buffer: [], length: 0, bytes: 0 } },
     phase: { name: 'calling_model', step: 1, attempt: 1, route: 0, routeAttempt: 1, worstCaseInput: 10, maxOutputTokens: 100 },
     definition: { models: [route], tools: [], systemPrompt: '' } as unknown as DefinitionSnapshot,

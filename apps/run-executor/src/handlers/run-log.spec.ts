@@ -14,7 +14,8 @@ function runsOver(logs: Record<string, NewEvent[]>): RunLog {
   const idOf = (subject: string) => subject.split('.').at(-1) ?? '';
   const commitsOf = (subject: string) =>
     (logs[idOf(subject)] ?? []).map(({ type, data }, index) => ({
-      ...{ stream: 'RUNS', subject, sequence: index + 1, commitId: '', storedAt: 0 },
+      subject,
+      sequence: index + 1,
       events: [{ type: eventType(type, currentVersion(type)), data, time: '2026-01-05T09:00:00.000Z', actor: 'system:x' }],
     })) as unknown as Commit[];
   const log = {

@@ -25,12 +25,14 @@ interface World {
   free?: number;
 }
 
+const none = () => Promise.resolve([]);
+const NOTHING_DUE = { otherInstances: none, expiredPauses: none, overdueCancels: none, unbornSlots: none, endedHolders: none, silentDrivers: none };
+
 /** A sweep over tables that name `runs` as this process's, as unclaimed, and as driven by a process that is gone. */
 function sweeping({ runs, takenOver = 'driving', free = 8 }: World) {
   const appended: [string, string[]][] = [];
   const takeOver = jest.fn((..._asked: unknown[]) => Promise.resolve(takenOver));
   const open = Object.keys(runs).map((runId) => ({ org: 'org', runId }));
-  const none = () => Promise.resolve([]);
   const glance = (_org: string, runId: string) => {
     const run = runs[runId];
     return run instanceof Error ? Promise.reject(run) : Promise.resolve({ org: 'org', runId, run, sequence: 1 });
@@ -38,7 +40,7 @@ function sweeping({ runs, takenOver = 'driving', free = 8 }: World) {
   const warned = jest.fn();
   const ports = {
     operations: {
-      ...{ otherInstances: none, expiredPauses: none, overdueCancels: none, unbornSlots: none, endedHolders: none, silentDrivers: none },
+      ...NOTHING_DUE,
       runsOf: () => Promise.resolve(open),
       unclaimed: () => Promise.resolve(open),
     },
