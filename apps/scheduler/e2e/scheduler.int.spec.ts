@@ -1,5 +1,7 @@
 import type { RunRequest } from '@runyard/contracts';
-import { runIdOf } from '@runyard/event-log';
+import { runIdOf, streamSource } from '@runyard/event-log';
+import { rebuildAndCompare } from '@runyard/persistence';
+import { SCHEDULER_PROJECTIONS } from '../src/projections';
 import { DEATHS, World } from './world';
 
 jest.setTimeout(120_000);
@@ -293,4 +295,22 @@ describe('schedulers', () => {
     await world.pass();
     expect(await world.scheduler().overdue()).toBe(0);
   });
+
+  test.each(SCHEDULER_PROJECTIONS)(
+    'rows of $projection.name equal their replay',
+    async ({ projection, schema, tables }) => {
+      await world.createAgent(agent, DAILY);
+      await world.caughtUp();
+      const source = streamSource(world.bus.log, projection.stream as 'AGENTS');
+      const { tables: compared } = await rebuildAndCompare({
+        ownerUrl: world.database.ownerUrl,
+        schema,
+        tables,
+        projection,
+        source,
+      });
+      expect(compared.map(({ table }) => table)).toEqual(tables);
+      for (const one of compared) expect(one).toMatchObject({ missing: 0, extra: 0 });
+    },
+  );
 });
