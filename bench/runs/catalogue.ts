@@ -17,7 +17,9 @@ export const agentOf = (turns: number): string => `turns-${turns}`;
 export const SLOW_AGENT = 'slow';
 export const ONCE_AGENT = 'once';
 
-const padded = (text: string, bytes: number): string => text.padEnd(bytes, '.');
+/** Words in no order, always the same: text that compresses about as well as what tools answer. */
+const FILLER = words(2_000);
+const padded = (text: string, bytes: number): string => `${text} ${FILLER}`.slice(0, bytes);
 const argumentsOf = (step: string): string => {
   const start = `{"step":"${step}","note":"`;
   return `${padded(start, ARGUMENT_BYTES - 2)}"}`;
@@ -83,4 +85,15 @@ async function agent(api: ApiClient, name: string, tool: string): Promise<void> 
     ...{ mode: 'auto', concurrency: 'unlimited' },
     bounds: { max_steps: 10_000, max_tool_calls: 10_000, token_budget: 2_000_000_000, deadline_seconds: 86_400 },
   });
+}
+
+function words(count: number): string {
+  const syllables = ['ta', 'ri', 'mon', 'del', 'ka', 'shu', 'ver', 'lo', 'pin', 'gra', 'ent', 'os', 'ui', 'fe', 'bra', 'ne'];
+  let state = 42;
+  const next = (below: number): number => {
+    state = (Math.imul(state, 1_103_515_245) + 12_345) >>> 0;
+    return (state >>> 16) % below;
+  };
+  const word = () => Array.from({ length: 1 + next(4) }, () => syllables[next(syllables.length)]).join('');
+  return Array.from({ length: count }, word).join(' ');
 }

@@ -7,7 +7,7 @@ import { throwawayFolder } from '../../deploy/local/throwaway';
 import { ApiClient } from '../../deploy/local/api-client';
 import { Platform } from '../../deploy/local/platform';
 import { BareClients } from './bare-client';
-import { seedCatalogue } from './catalogue';
+import { agentOf, COMMITS, ITERATIONS, seedCatalogue } from './catalogue';
 import { Executors } from './executors';
 import type { DurabilityClass, RunsOptions } from './options';
 import { Requester } from './requester';
@@ -57,7 +57,9 @@ export class Laboratory {
   private constructor(
     readonly platform: Platform,
     readonly api: ApiClient,
+    /** Counts commits. */
     readonly requester: Requester,
+    private readonly requests: { org: string; userId: string },
     readonly rows: Rows,
     readonly bare: BareClients,
     readonly executors: Executors,
@@ -79,11 +81,13 @@ export class Laboratory {
     const api = new ApiClient(platform.apiUrl, key.key);
     await seedCatalogue(api, { folder: platform.folders.recordings, turns, onceUrl: once.url });
     const { natsUrl, ownerUrl } = platform.stack;
+    const requests = { org: org.org_id, userId: user.user_id };
     const env = { ...platform.executorEnv(), RUNYARD_HTTP_ALLOWED_HOSTS: '127.0.0.1', RUNYARD_HTTP_ALLOW_PRIVATE: 'on' };
     return new Laboratory(
       platform,
       api,
-      await Requester.connect(natsUrl, org.org_id, user.user_id),
+      await Requester.connect(natsUrl, requests, false),
+      requests,
       await Rows.connect(ownerUrl),
       await BareClients.start(natsUrl),
       new Executors(env, join(folder, 'executors.log'), options.profile && join(options.profile, durability)),
@@ -93,11 +97,16 @@ export class Laboratory {
   }
 
   /** Starts the executors of the measured topology and waits until they work. */
-  async startExecutors({ executors, projector }: RunsOptions, agent: string): Promise<void> {
+  async startExecutors({ executors, projector }: RunsOptions): Promise<void> {
     if (projector) this.executors.startProjector();
     for (let i = 0; i < executors; i++) this.executors.start(projector ? { RUNYARD_PROJECTIONS: 'off' } : {});
-    await this.requester.run(agent);
+    await this.requester.run(agentOf(ITERATIONS), COMMITS);
     await this.caughtUp();
+  }
+
+  /** Another requester that reads what commits hold. */
+  reader(): Promise<Requester> {
+    return Requester.connect(this.platform.stack.natsUrl, this.requests, true);
   }
 
   /** Waits until the rows have caught up; milliseconds. */

@@ -11,6 +11,8 @@ export interface RunsOptions {
   concurrencies: number[];
   /** Runs a round at a concurrency. */
   runsAt(concurrency: number): number;
+  /** Runs before the first round: code is compiled as it gets hot, and connections open. */
+  warmUp: number;
   executors: number;
   /** True: rows are kept by a process of their own, executors only drive. */
   projector: boolean;
@@ -46,8 +48,8 @@ beside bare clients on the same servers, in turn. Prints a table of each class:
   --smoke            a version of seconds that shows that it works; its figures mean nothing
 `;
 
-const SMOKE = { rounds: 1, runs: 32, kills: 1, steps: 60, memoryRuns: 100, longRepeats: 1 };
-const FULL = { rounds: 5, runs: 1_280, kills: 10, steps: 2_000, memoryRuns: 10_000, longRepeats: 3 };
+const SMOKE = { rounds: 1, runs: 32, warmUp: 20, kills: 1, steps: 60, memoryRuns: 100, longRepeats: 1 };
+const FULL = { rounds: 5, runs: 1_280, warmUp: 1_000, kills: 10, steps: 2_000, memoryRuns: 10_000, longRepeats: 3 };
 
 /** Parses the command line; undefined: help was asked for. Throws on what it does not know. */
 export function parseOptions(args: string[]): RunsOptions | undefined {
@@ -70,6 +72,7 @@ export function parseOptions(args: string[]): RunsOptions | undefined {
     rounds: whole('rounds', v.rounds, preset.rounds),
     concurrencies,
     runsAt: (concurrency) => (concurrency >= 32 ? runs : Math.ceil(runs / (concurrency >= 4 ? 4 : 16))),
+    warmUp: preset.warmUp,
     executors: whole('executors', v.executors, 1),
     projector: v.projector,
     kills: whole('kills', v.kills, preset.kills),

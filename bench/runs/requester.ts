@@ -3,7 +3,8 @@ import type { Msg } from '@nats-io/transport-node';
 import type { IntakeAnswer } from '@runyard/contracts';
 import { REPLY_HEADER, requestSubject } from '@runyard/contracts';
 import { connectEventLog, runIdOf } from '@runyard/event-log';
-import type { EventLogConnection, RawCommit } from '@runyard/event-log';
+import type { EventLogConnection } from '@runyard/event-log';
+import { feedOfContents, feedOfHeaders } from './commit-feed';
 
 /** A run as it was seen from outside; times in milliseconds of this process's monotonic clock. */
 export interface FollowedRun {
@@ -11,37 +12,37 @@ export interface FollowedRun {
   sentAt: number;
   /** When intake's answer came. */
   acceptedAt: number;
-  /** When the commit with the first model turn came by. */
-  firstStepAt: number;
-  endedAt: number;
-  succeeded: boolean;
-  /** When each commit came by. */
+  /** When each commit was seen in the log. */
   commitsAt: number[];
-  /** When another executor went on with it. */
+  endedAt: number;
+  /** When another executor went on with it; only where contents are read. */
   recoveredAt: number[];
+  /** How it ended; only where contents are read. */
+  end: string | undefined;
 }
 
 interface Follower {
   run: FollowedRun;
+  /** The commit that ends it; undefined: its contents tell. */
+  commits: number | undefined;
   done(run: FollowedRun): void;
   fail(error: Error): void;
 }
 
-const SUCCEEDED = '"runyard.RunSucceeded.';
-const OTHER_ENDS = ['"runyard.RunFailed.', '"runyard.RunCancelled.', '"runyard.RunSkipped.'];
-const FIRST_TURN = '"runyard.ModelTurnCompleted.';
+const END = /"runyard\.(RunSucceeded|RunFailed|RunCancelled|RunSkipped)\.v/;
 const RECOVERED = '"runyard.RunRecovered.';
 
-/**
- * Asks for runs as any service does (work queue `REQUESTS` with a reply subject) and reads one tail of the stream RUNS, as
- * the gateway does for its viewers: a core subscription would see commits before they are stored.
- */
+/** The commit that holds the first model turn: the first one queues and claims the run and announces the model call. */
+const FIRST_STEP = 1;
+export const firstStepAt = (run: FollowedRun): number => run.commitsAt[FIRST_STEP] ?? Number.NaN;
+
+/** Asks for runs as any service does: over the work queue `REQUESTS`, with a reply subject. */
 export class Requester {
   private readonly followers = new Map<string, Follower>();
   private readonly inbox = createInbox();
-  private serial = 0;
   private readonly session = Date.now().toString(36);
   private readonly stopping = new AbortController();
+  private serial = 0;
 
   private constructor(
     private readonly bus: EventLogConnection,
@@ -51,35 +52,35 @@ export class Requester {
     bus.connection.subscribe(this.inbox, { callback: (error, message) => void (error ?? this.answer(message)) });
   }
 
-  static async connect(natsUrl: string, org: string, userId: string): Promise<Requester> {
+  /** `contents`: read what commits hold, which costs more; without, ends are told by the number of commits. */
+  static async connect(natsUrl: string, { org, userId }: { org: string; userId: string }, contents: boolean): Promise<Requester> {
     const bus = await connectEventLog({ servers: natsUrl, name: 'benchmark' });
     const requester = new Requester(bus, org, userId);
-    const { lastSequence } = await bus.log.state('RUNS');
-    void requester.watch(lastSequence);
+    const onCommit = (runId: string, body: Buffer) => requester.commit(runId, body);
+    await (contents ? feedOfContents(bus, requester.stopping.signal, onCommit) : feedOfHeaders(bus, onCommit));
     return requester;
   }
 
   /** Asks for a run and resolves at its end. `started` hears of it as soon as it has an id. */
-  run(agentId: string, started: (run: FollowedRun) => void = () => undefined): Promise<FollowedRun> {
+  run(agentId: string, commits?: number, started: (run: FollowedRun) => void = () => undefined): Promise<FollowedRun> {
     const key = `${this.session}-${this.serial++}`;
     const runId = runIdOf(this.org, key);
     return new Promise((resolve, reject) => {
-      const never = Number.NaN;
-      const times = { acceptedAt: never, firstStepAt: never, endedAt: never };
-      const run = { runId, sentAt: performance.now(), ...times, succeeded: false, commitsAt: [], recoveredAt: [] };
-      this.followers.set(runId, { run, done: resolve, fail: reject });
+      const never = { acceptedAt: Number.NaN, endedAt: Number.NaN, end: undefined };
+      const run = { runId, sentAt: performance.now(), commitsAt: [], recoveredAt: [], ...never };
+      this.followers.set(runId, { run, commits, done: resolve, fail: reject });
       started(run);
       const body = { key, agent_id: agentId, input: 'Begin.', trigger: 'manual', requested_by: `user:${this.userId}` };
       this.bus.queues.publish(requestSubject(this.org), body, { [REPLY_HEADER]: this.inbox }).catch(reject);
     });
   }
 
-  /** So many runs, so many of them under way at once. */
-  async runs(agentId: string, count: number, concurrency: number): Promise<FollowedRun[]> {
+  /** So many runs of so many commits each, so many of them under way at once. */
+  async runs(agentId: string, commits: number, count: number, concurrency: number): Promise<FollowedRun[]> {
     const ended: FollowedRun[] = [];
     let left = count;
     const worker = async () => {
-      while (left-- > 0) ended.push(await this.run(agentId));
+      while (left-- > 0) ended.push(await this.run(agentId, commits));
     };
     await Promise.all(Array.from({ length: Math.min(count, concurrency) }, worker));
     return ended;
@@ -94,14 +95,9 @@ export class Requester {
     return this.bus.close();
   }
 
-  private async watch(after: number): Promise<void> {
-    const { signal } = this.stopping;
-    for await (const batch of this.bus.log.tailBatches('RUNS', { after, signal })) batch.forEach((raw) => this.commit(raw));
-  }
-
   private answer(message: Msg): void {
     const answer = message.json<IntakeAnswer>();
-    // A refusal names no run; the benchmark makes none.
+    // A refusal names no run; the benchmark asks for nothing that could be refused.
     if (!answer.ok) return this.followers.forEach(({ fail }) => fail(new Error(`${answer.code}: ${answer.message}`)));
     const follower = this.followers.get(answer.run_id);
     if (!follower) return;
@@ -109,17 +105,18 @@ export class Requester {
     this.finish(follower);
   }
 
-  private commit(raw: RawCommit): void {
-    const follower = this.followers.get(raw.subject.slice(raw.subject.lastIndexOf('.') + 1));
+  private commit(runId: string, body: Buffer): void {
+    const follower = this.followers.get(runId);
     if (!follower) return;
-    const { run } = follower;
+    const { run, commits } = follower;
     const now = performance.now();
-    const body = Buffer.from(raw.body.buffer, raw.body.byteOffset, raw.body.byteLength);
-    run.commitsAt.push(now);
-    if (Number.isNaN(run.firstStepAt) && body.includes(FIRST_TURN)) run.firstStepAt = now;
-    if (body.includes(RECOVERED)) run.recoveredAt.push(now);
-    run.succeeded = body.includes(SUCCEEDED);
-    if (!run.succeeded && !OTHER_ENDS.some((end) => body.includes(end))) return;
+    const count = run.commitsAt.push(now);
+    if (commits === undefined) {
+      const text = body.toString('latin1');
+      if (text.includes(RECOVERED)) run.recoveredAt.push(now);
+      run.end = END.exec(text)?.[1];
+    }
+    if (commits === undefined ? run.end === undefined : count < commits) return;
     run.endedAt = now;
     this.finish(follower);
   }

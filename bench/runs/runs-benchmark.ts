@@ -1,4 +1,4 @@
-import { agentOf, ITERATIONS } from './catalogue';
+import { ITERATIONS } from './catalogue';
 import { Laboratory } from './laboratory';
 import { HELP, parseOptions } from './options';
 import { measureThroughput } from './throughput';
@@ -13,7 +13,7 @@ export async function runsBenchmark(args: string[]): Promise<number> {
   for (const durability of options.classes) {
     const laboratory = await Laboratory.open(durability, options, [ITERATIONS, 20, options.longSteps]);
     try {
-      await laboratory.startExecutors(options, agentOf(ITERATIONS));
+      await laboratory.startExecutors(options);
       const rounds = await measureThroughput(laboratory, durability, options, (line) => console.log(line));
       for (const r of rounds) console.log(JSON.stringify(r, (_k, v) => (typeof v === 'number' ? Math.round(v * 100) / 100 : v)));
     } finally {
