@@ -1,4 +1,4 @@
-import type { IntakeAnswer, RunRequest } from '@runyard/contracts';
+import type { DefinitionSnapshot, IntakeAnswer, RunRequest } from '@runyard/contracts';
 import { Problem } from '@runyard/contracts';
 import { digestOf, runIdOf } from '@runyard/event-log';
 import type { NewRunEvent } from '../domain/decision';
@@ -8,6 +8,7 @@ import { Births } from './births.process';
 import type { BirthPorts } from './births.process';
 import type { Conversations } from './conversations.adapter';
 import type { RegistryFacts, UserFacts } from './registry.adapter';
+import type { LoadedRun } from './run-log.adapter';
 import { Slots } from './slots.process';
 import type { Texts } from './texts.adapter';
 
@@ -15,6 +16,18 @@ export interface IntakePorts extends BirthPorts {
   registry: RegistryFacts;
   conversations: Conversations;
   texts: Texts;
+}
+
+/** A request whose agent may start, and what the run would be. */
+interface Wanted {
+  org: string;
+  runId: string;
+  digest: string;
+  request: RunRequest;
+  /** The run's log before: empty. */
+  before: LoadedRun;
+  agent: AgentFacts;
+  definition: DefinitionSnapshot;
 }
 
 /**
@@ -42,15 +55,20 @@ export class Intake {
     ]);
     if (before.sequence > 0) return this.births.again(before, digest);
     const agent = await this.startable(org, found.agent, found.owner, request);
-    if (request.conversation_id) await this.ports.conversations.requireOpen(org, request.conversation_id);
     const definition = definitionFor(agent, catalogue);
+    return this.bear({ org, runId, digest, request, before, agent, definition });
+  }
+
+  /** Claims what the run competes for and appends its first event: queued, or skipped where somebody else holds it. */
+  private async bear(wanted: Wanted): Promise<IntakeAnswer> {
+    const { org, runId, digest, request, before, agent, definition } = wanted;
     const slots = slotsFor(org, agent, request);
     const [claimed, digestOfDefinition] = await Promise.all([
       this.slots.claim(org, runId, digest, slots),
       this.ports.definitions.put(org, definition),
     ]);
     if (claimed.outcome === 'known') return this.births.known(org, runId, claimed.digest, digest);
-    const identity = identityOf(agent, request, runId, digest, definition.models[0]?.tier ?? '');
+    const identity = identityOf(wanted);
     if (claimed.outcome === 'held') {
       // The conversation may have been taken over already, and a turn that never was must not be its last one.
       await this.ports.operations.giveBack(org, runId);
@@ -93,15 +111,26 @@ export class Intake {
     throw new Problem('forbidden', 'Only the owner of an agent, an admin or a service may start it.', {});
   }
 
-  /** A dialog holds what its people said: only they, an admin or a service may go on with it. */
+  /** Gives the claim back where the conversation was deleted or is not the caller's; asked after the claim, which a deletion respects. */
   private async requireDialog(org: string, runId: string, previousRunId: string | null, request: RunRequest): Promise<void> {
-    const [kind, id] = request.requested_by.split(':', 2);
+    if (!request.conversation_id) return;
+    try {
+      await this.ports.conversations.requireOpen(org, request.conversation_id);
+      await this.requirePart(org, previousRunId, request.requested_by);
+    } catch (error) {
+      await this.ports.operations.giveBack(org, runId);
+      throw error;
+    }
+  }
+
+  /** A dialog holds what its people said: only they, an admin or a service may go on with it. */
+  private async requirePart(org: string, previousRunId: string | null, requestedBy: string): Promise<void> {
+    const [kind, id] = requestedBy.split(':', 2);
     if (previousRunId === null || kind !== 'user' || id === undefined) return;
     const { run } = await this.ports.runs.glance(org, previousRunId);
     const identity = run.situation === 'none' ? null : run.identity;
-    if (identity === null || identity.requestedBy === request.requested_by || identity.userId === id) return;
+    if (identity === null || identity.requestedBy === requestedBy || identity.userId === id) return;
     if (await this.isAdmin(org, id)) return;
-    await this.ports.operations.giveBack(org, runId);
     throw new Problem('forbidden', 'The conversation belongs to somebody else; start one of your own.', {});
   }
 
@@ -122,7 +151,7 @@ function refuseWherePersonWaits(slotKey: string, request: RunRequest): void {
     throw new Problem('conversation_busy', 'The conversation has a run under way; wait for it or cancel it.', {});
 }
 
-function identityOf(agent: AgentFacts, request: RunRequest, runId: string, digest: string, tier: string) {
+function identityOf({ agent, request, runId, digest, definition }: Wanted) {
   return {
     agentId: agent.agentId,
     agentVersion: agent.version,
@@ -134,7 +163,7 @@ function identityOf(agent: AgentFacts, request: RunRequest, runId: string, diges
     rootRunId: runId,
     depth: 0,
     conversationId: request.conversation_id ?? null,
-    tier,
+    tier: definition.models[0]?.tier ?? '',
     requestDigest: digest,
   };
 }
