@@ -10,8 +10,15 @@ export const BARE_QUEUE = 'bare-queue';
 
 const nanos = (seconds: number) => seconds * 1_000_000_000;
 const stream = (name: string, retention: string) => ({
-  ...{ name, retention, subjects: [`${name}.*`], storage: 'file', discard: 'new', num_replicas: 1 },
-  ...{ allow_direct: true, duplicate_window: nanos(10), max_consumers: 16 },
+  name,
+  retention,
+  subjects: [`${name}.*`],
+  storage: 'file',
+  discard: 'new',
+  num_replicas: 1,
+  allow_direct: true,
+  duplicate_window: nanos(10),
+  max_consumers: 16,
 });
 const consumer = { durable_name: BARE_QUEUE, ack_policy: 'explicit', ack_wait: nanos(30), max_ack_pending: 2_000, deliver_policy: 'all' };
 

@@ -63,12 +63,21 @@ export async function seedCatalogue(api: ApiClient, { folder, turns, onceUrl }: 
   write('once.json', recording([{ tool_calls: call('pay_once', argumentsOf('{step}')), usage }, answer]));
   for (const each of turns) write(`turns-${each}.json`, loop(each));
   await api.call('POST', '/v1/tools', {
-    ...{ name: 'look_up', description: 'Looks something up.', effect: 'read', idempotent: true },
-    ...{ input_schema: inputSchema({ step: text, note: text }), source: { kind: 'recorded', recording: 'tools.json' } },
+    name: 'look_up',
+    description: 'Looks something up.',
+    effect: 'read',
+    idempotent: true,
+    input_schema: inputSchema({ step: text, note: text }),
+    source: { kind: 'recorded', recording: 'tools.json' },
   });
   await api.call('POST', '/v1/tools', {
-    ...{ name: 'pay_once', description: 'Must not happen twice.', effect: 'write', idempotent: false, timeout_ms: 60_000 },
-    ...{ input_schema: inputSchema({ step: text, note: text }), source: { kind: 'http', method: 'POST', url: onceUrl } },
+    name: 'pay_once',
+    description: 'Must not happen twice.',
+    effect: 'write',
+    idempotent: false,
+    timeout_ms: 60_000,
+    input_schema: inputSchema({ step: text, note: text }),
+    source: { kind: 'http', method: 'POST', url: onceUrl },
   });
   for (const each of turns) await agent(api, agentOf(each), 'look_up');
   await agent(api, SLOW_AGENT, 'look_up');
@@ -77,12 +86,22 @@ export async function seedCatalogue(api: ApiClient, { folder, turns, onceUrl }: 
 
 async function agent(api: ApiClient, name: string, tool: string): Promise<void> {
   await api.call('POST', '/v1/models', {
-    ...{ model_id: name, label: name, tier: 'fast', model: name, provider: { kind: 'recorded', recording: `${name}.json` } },
-    ...{ context_window: 100_000_000, max_output_tokens: 1_000 },
+    model_id: name,
+    label: name,
+    tier: 'fast',
+    model: name,
+    provider: { kind: 'recorded', recording: `${name}.json` },
+    context_window: 100_000_000,
+    max_output_tokens: 1_000,
   });
   await api.call('POST', '/v1/agents', {
-    ...{ agent_id: name, name, prompt: 'You are a benchmark. Call the tool, then answer.', model_id: name, tools: [tool] },
-    ...{ mode: 'auto', concurrency: 'unlimited' },
+    agent_id: name,
+    name,
+    prompt: 'You are a benchmark. Call the tool, then answer.',
+    model_id: name,
+    tools: [tool],
+    mode: 'auto',
+    concurrency: 'unlimited',
     bounds: { max_steps: 10_000, max_tool_calls: 10_000, token_budget: 2_000_000_000, deadline_seconds: 86_400 },
   });
 }

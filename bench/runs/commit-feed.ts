@@ -15,8 +15,13 @@ export async function feedOfHeaders({ connection }: EventLogConnection, onCommit
   const inbox = createInbox();
   connection.subscribe(inbox, { callback: (error, message) => void (error ?? onCommit(idOf(message.subject), NOTHING)) });
   const config = {
-    ...{ deliver_subject: inbox, deliver_policy: 'new', ack_policy: 'none', headers_only: true },
-    ...{ mem_storage: true, num_replicas: 1, filter_subject: 'runyard.runs.>' },
+    deliver_subject: inbox,
+    deliver_policy: 'new',
+    ack_policy: 'none',
+    headers_only: true,
+    mem_storage: true,
+    num_replicas: 1,
+    filter_subject: 'runyard.runs.>',
   };
   // Delivered on the original subject, so that it need not be looked for anywhere else.
   const answer = await connection.request('$JS.API.CONSUMER.CREATE.RUNS', JSON.stringify({ stream_name: 'RUNS', config }));

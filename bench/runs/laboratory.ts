@@ -70,12 +70,19 @@ export class Laboratory {
   static async open(durability: DurabilityClass, options: RunsOptions, turns: readonly number[]): Promise<Laboratory> {
     const folder = throwawayFolder(`bench-${durability}`);
     const platform = await Platform.start({
-      ...{ folder, durable: durability === 'B', httpPort: 0, opsPort: null, logLevel: 'error' },
-      ...{ executor: null, ratePerMinute: 1_000_000 },
+      folder,
+      durable: durability === 'B',
+      httpPort: 0,
+      opsPort: null,
+      logLevel: 'error',
+      executor: null,
+      ratePerMinute: 1_000_000,
     });
     const once = await OnceTool.listen();
     const { org, user, key } = await platform.createOrg({
-      ...{ name: 'Benchmark', time_zone: 'UTC', key_label: 'benchmark' },
+      name: 'Benchmark',
+      time_zone: 'UTC',
+      key_label: 'benchmark',
       admin: { email: 'admin@example.org', name: 'Admin' },
     });
     const api = new ApiClient(platform.apiUrl, key.key);

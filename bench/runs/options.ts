@@ -58,8 +58,20 @@ export function parseOptions(args: string[]): RunsOptions | undefined {
   const { values: v } = parseArgs({
     args,
     options: {
-      ...{ class: text, parts: text, rounds: text, concurrency: text, runs: text, executors: text, kills: text, steps: text },
-      ...{ 'memory-runs': text, json: text, profile: text, projector: flag, smoke: flag, help: flag },
+      class: text,
+      parts: text,
+      rounds: text,
+      concurrency: text,
+      runs: text,
+      executors: text,
+      kills: text,
+      steps: text,
+      'memory-runs': text,
+      json: text,
+      profile: text,
+      projector: flag,
+      smoke: flag,
+      help: flag,
     },
   });
   if (v.help) return undefined;

@@ -25,8 +25,8 @@ interface Follower {
   run: FollowedRun;
   /** The commit that ends it; undefined: its contents tell. */
   commits: number | undefined;
-  done(run: FollowedRun): void;
-  fail(error: Error): void;
+  done: (run: FollowedRun) => void;
+  fail: (error: Error) => void;
 }
 
 const END = /"runyard\.(RunSucceeded|RunFailed|RunCancelled|RunSkipped)\.v/;

@@ -89,8 +89,11 @@ async function productRound(laboratory: Laboratory, concurrency: number, runs: n
     catchUpMs: (allSeconds - seconds) * 1_000,
     sustainedPerSecond: runs / allSeconds,
     processor: {
-      ...{ executors: share('executors'), projector: share('projector') },
-      ...{ nats: share('nats'), postgres: share('postgres'), requester: share('requester') },
+      executors: share('executors'),
+      projector: share('projector'),
+      nats: share('nats'),
+      postgres: share('postgres'),
+      requester: share('requester'),
     },
   };
 }

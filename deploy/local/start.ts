@@ -120,19 +120,21 @@ the same rows  npx runyard verify
 `);
 }
 
-function stopOnSignal(platform: Platform): Promise<void> {
-  return new Promise((done) => {
-    let stopping = false;
+/** Waits for Ctrl-C or SIGTERM, then stops everything in order; a second signal ends at once. */
+async function stopOnSignal(platform: Platform): Promise<void> {
+  say('Ctrl-C stops everything.');
+  await new Promise<void>((resolve) => {
+    let asked = false;
     const stop = () => {
-      if (stopping) process.exit(130);
-      stopping = true;
-      say('\nStopping …');
-      void platform.stop().then(() => done());
+      if (asked) process.exit(130);
+      asked = true;
+      resolve();
     };
     process.on('SIGINT', stop);
     process.on('SIGTERM', stop);
-    say('Ctrl-C stops everything.');
   });
+  say('\nStopping …');
+  await platform.stop();
 }
 
 /** The wished port where it is free, else any free one (0). */

@@ -60,7 +60,7 @@ export interface Executor {
 /** Wires the executor. Starts nothing. */
 export function assemble(on: Foundations): Executor {
   const { config, log, queues, connection, db, logger } = on;
-  const { clock = Date.now, random = Math.random } = on;
+  const { clock = Date.now } = on;
   const instance = randomUUID();
   const store = blobs(db);
   const texts = new Texts(store);
@@ -72,34 +72,58 @@ export function assemble(on: Foundations): Executor {
   const release = (org: string, runId: string) => operations.releaseSlots(org, runId);
   const enqueue = async (org: string, runId: string) => void (await queues.publish(workSubject(org, runId), { run_id: runId }));
   const drivers = new Drivers({
+    ...portsOf(on),
     runs,
     texts,
     definitions,
     tools,
-    models: on.models ?? modelsFor(config),
-    clock,
-    random,
     instance,
     release,
     enqueue,
-    places: config.places,
-    pauseTtlMs: config.pauseTtlMs,
-    log: logger,
   });
   const evidences = new Evidences(presence, connectedFor(connection), (runId) => operations.heartbeatAge(runId));
   const registry = new RegistryFacts(log);
   const conversations = new Conversations(log);
   const { pauseTtlMs } = config;
   const intakeProcess = new Intake({
-    ...{ runs, registry, conversations, definitions, texts, operations, drivers, enqueue, instance, clock, pauseTtlMs },
+    runs,
+    registry,
+    conversations,
+    definitions,
+    texts,
+    operations,
+    drivers,
+    enqueue,
+    instance,
+    clock,
+    pauseTtlMs,
   });
   return {
-    ...{ instance, presence, runs, conversations, operations, drivers, tools, release, enqueue, intakeProcess },
+    instance,
+    presence,
+    runs,
+    conversations,
+    operations,
+    drivers,
+    tools,
+    release,
+    enqueue,
+    intakeProcess,
     intake: new IntakeConsumer(connection, queues, intakeProcess, config.intakeConcurrency),
     work: new WorkConsumer(queues, runs, drivers, evidences, config.intakeConcurrency),
     sweep: new Sweep({ operations, runs, drivers, evidences, intake: intakeProcess, instance, clock, release, log: logger }),
   };
 }
+
+/** What drivers take from outside: models, time, chance, settings. */
+const portsOf = ({ config, logger, models, clock = Date.now, random = Math.random }: Foundations) => ({
+  models: models ?? modelsFor(config),
+  clock,
+  random,
+  places: config.places,
+  pauseTtlMs: config.pauseTtlMs,
+  log: logger,
+});
 
 function toolRunnerFor(config: ExecutorConfig, logger: Logger, now: () => number): ToolRunner {
   const secrets = new SecretFiles(config.secretsDir);

@@ -195,7 +195,14 @@ describe('C28 a tool that times out and keeps working (TulipFarm/tulipfarm#181)'
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
     const { port } = server.address() as AddressInfo;
     const slow: CatalogueTool = {
-      ...{ name: 'slow', description: 'slow', inputSchema: { type: 'object' }, effect: 'write', idempotent, timeoutMs: 300, endsRun: false, agentsAllowed: true },
+      name: 'slow',
+      description: 'slow',
+      inputSchema: { type: 'object' },
+      effect: 'write',
+      idempotent,
+      timeoutMs: 300,
+      endsRun: false,
+      agentsAllowed: true,
       source: { kind: 'http', method: 'POST', url: `http://127.0.0.1:${port}/do` },
     };
     await using own = await World.create({ tools: [slow] });
