@@ -2,7 +2,10 @@ import { runsBenchmark } from './runs/runs-benchmark';
 
 /** Every benchmark by its name: what it shows, and how it is run. */
 const BENCHMARKS: Readonly<Record<string, { shows: string; run(args: string[]): Promise<number> }>> = {
-  runs: { shows: 'runs of an agent beside what the servers allow at most; `npm run bench -- runs --help`', run: runsBenchmark },
+  runs: {
+    shows: 'runs of an agent beside what the servers allow at most; `npm run bench -- runs --help`',
+    run: runsBenchmark,
+  },
 };
 
 async function main([name, ...args]: string[]): Promise<number> {

@@ -20,7 +20,13 @@ const stream = (name: string, retention: string) => ({
   duplicate_window: nanos(10),
   max_consumers: 16,
 });
-const consumer = { durable_name: BARE_QUEUE, ack_policy: 'explicit', ack_wait: nanos(30), max_ack_pending: 2_000, deliver_policy: 'all' };
+const consumer = {
+  durable_name: BARE_QUEUE,
+  ack_policy: 'explicit',
+  ack_wait: nanos(30),
+  max_ack_pending: 2_000,
+  deliver_policy: 'all',
+};
 
 export interface BareTask {
   /** `chain`: dependent, acknowledged publishes to a log; `loop`: publish, consume, acknowledge on a work queue. */

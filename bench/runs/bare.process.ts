@@ -43,7 +43,10 @@ class BareClient {
   /** Takes everything off the queue and acknowledges it. */
   consume(stream: string, consumer: string): void {
     const inbox = createInbox();
-    const ask = () => this.connection.publish(`$JS.API.CONSUMER.MSG.NEXT.${stream}.${consumer}`, '{"batch":1000}', { reply: inbox });
+    const ask = () =>
+      this.connection.publish(`$JS.API.CONSUMER.MSG.NEXT.${stream}.${consumer}`, '{"batch":1000}', {
+        reply: inbox,
+      });
     let asked = 1_000;
     this.connection.subscribe(inbox, {
       callback: (_error, message) => {
@@ -58,7 +61,11 @@ class BareClient {
     ask();
   }
 
-  private async publish(subject: string, body: Uint8Array, expectation?: ReturnType<typeof headers>): Promise<number> {
+  private async publish(
+    subject: string,
+    body: Uint8Array,
+    expectation?: ReturnType<typeof headers>,
+  ): Promise<number> {
     const reply = this.prefix + (this.serial++).toString(36);
     const message = await new Promise<Msg>((resolve) => {
       this.pending.set(reply, resolve);
@@ -79,7 +86,8 @@ async function perform(client: BareClient, task: BareTask): Promise<BareAnswer> 
   const worker = async (name: string) => {
     while (left-- > 0) {
       const startedAt = performance.now();
-      if (task.kind === 'chain') await client.chain(`${BARE_LOG}.c${process.pid}-${serial++}`, body, task.messages);
+      if (task.kind === 'chain')
+        await client.chain(`${BARE_LOG}.c${process.pid}-${serial++}`, body, task.messages);
       else await client.loop(`${BARE_QUEUE}.${name}`, body, task.messages);
       latencies.push(performance.now() - startedAt);
     }

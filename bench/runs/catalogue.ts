@@ -25,13 +25,17 @@ const argumentsOf = (step: string): string => {
   return `${padded(start, ARGUMENT_BYTES - 2)}"}`;
 };
 const usage = { input: 400, output: 60 };
-const recording = (turns: object[]) => JSON.stringify({ format: 'runyard-recording/1', dialogs: [{ turns }] });
+const recording = (turns: object[]) =>
+  JSON.stringify({ format: 'runyard-recording/1', dialogs: [{ turns }] });
 const call = (tool: string, args: string) => [{ id: 'call-{step}', tool, arguments: args }];
 const answer = { text: padded('Done.', 200), usage };
 
 /** `turns` - 1 calls of the tool, then the answer. */
 const loop = (turns: number, delay_ms = 0): string =>
-  recording([{ repeat: turns - 1, tool_calls: call('look_up', argumentsOf('{step}')), usage, delay_ms }, answer]);
+  recording([
+    { repeat: turns - 1, tool_calls: call('look_up', argumentsOf('{step}')), usage, delay_ms },
+    answer,
+  ]);
 
 /** Results by position; enough for the longest run. */
 function toolRecording(calls: number): string {
@@ -43,7 +47,12 @@ function toolRecording(calls: number): string {
   return JSON.stringify({ format: 'runyard-tool-recording/1', calls: Array.from({ length: calls }, one) });
 }
 
-const inputSchema = (properties: object) => ({ type: 'object', properties, required: Object.keys(properties), additionalProperties: false });
+const inputSchema = (properties: object) => ({
+  type: 'object',
+  properties,
+  required: Object.keys(properties),
+  additionalProperties: false,
+});
 const text = { type: 'string' };
 
 export interface CatalogueSettings {
@@ -55,7 +64,10 @@ export interface CatalogueSettings {
 }
 
 /** Creates models, tools and agents through the public API, as an admin would. */
-export async function seedCatalogue(api: ApiClient, { folder, turns, onceUrl }: CatalogueSettings): Promise<void> {
+export async function seedCatalogue(
+  api: ApiClient,
+  { folder, turns, onceUrl }: CatalogueSettings,
+): Promise<void> {
   const longest = Math.max(...turns);
   const write = (file: string, content: string) => writeFileSync(join(folder, file), content);
   write('tools.json', toolRecording(longest));
@@ -102,12 +114,34 @@ async function agent(api: ApiClient, name: string, tool: string): Promise<void> 
     tools: [tool],
     mode: 'auto',
     concurrency: 'unlimited',
-    bounds: { max_steps: 10_000, max_tool_calls: 10_000, token_budget: 2_000_000_000, deadline_seconds: 86_400 },
+    bounds: {
+      max_steps: 10_000,
+      max_tool_calls: 10_000,
+      token_budget: 2_000_000_000,
+      deadline_seconds: 86_400,
+    },
   });
 }
 
 function words(count: number): string {
-  const syllables = ['ta', 'ri', 'mon', 'del', 'ka', 'shu', 'ver', 'lo', 'pin', 'gra', 'ent', 'os', 'ui', 'fe', 'bra', 'ne'];
+  const syllables = [
+    'ta',
+    'ri',
+    'mon',
+    'del',
+    'ka',
+    'shu',
+    'ver',
+    'lo',
+    'pin',
+    'gra',
+    'ent',
+    'os',
+    'ui',
+    'fe',
+    'bra',
+    'ne',
+  ];
   let state = 42;
   const next = (below: number): number => {
     state = (Math.imul(state, 1_103_515_245) + 12_345) >>> 0;

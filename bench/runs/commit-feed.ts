@@ -13,7 +13,9 @@ const idOf = (subject: string): string => subject.slice(subject.lastIndexOf('.')
  */
 export async function feedOfHeaders({ connection }: EventLogConnection, onCommit: OnCommit): Promise<void> {
   const inbox = createInbox();
-  connection.subscribe(inbox, { callback: (error, message) => void (error ?? onCommit(idOf(message.subject), NOTHING)) });
+  connection.subscribe(inbox, {
+    callback: (error, message) => void (error ?? onCommit(idOf(message.subject), NOTHING)),
+  });
   const config = {
     deliver_subject: inbox,
     deliver_policy: 'new',
@@ -24,16 +26,24 @@ export async function feedOfHeaders({ connection }: EventLogConnection, onCommit
     filter_subject: 'runyard.runs.>',
   };
   // Delivered on the original subject, so that it need not be looked for anywhere else.
-  const answer = await connection.request('$JS.API.CONSUMER.CREATE.RUNS', JSON.stringify({ stream_name: 'RUNS', config }));
+  const answer = await connection.request(
+    '$JS.API.CONSUMER.CREATE.RUNS',
+    JSON.stringify({ stream_name: 'RUNS', config }),
+  );
   const { error } = answer.json<{ error?: { description: string } }>();
   if (error) throw new Error(error.description);
 }
 
 /** Commits with their bodies, as the gateway reads them for its viewers. */
-export async function feedOfContents({ log }: EventLogConnection, signal: AbortSignal, onCommit: OnCommit): Promise<void> {
+export async function feedOfContents(
+  { log }: EventLogConnection,
+  signal: AbortSignal,
+  onCommit: OnCommit,
+): Promise<void> {
   const { lastSequence } = await log.state('RUNS');
   void (async () => {
     for await (const batch of log.tailBatches('RUNS', { after: lastSequence, signal }))
-      for (const { subject, body } of batch) onCommit(idOf(subject), Buffer.from(body.buffer, body.byteOffset, body.byteLength));
+      for (const { subject, body } of batch)
+        onCommit(idOf(subject), Buffer.from(body.buffer, body.byteOffset, body.byteLength));
   })();
 }

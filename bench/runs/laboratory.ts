@@ -13,6 +13,13 @@ import type { DurabilityClass, RunsOptions } from './options';
 import { Requester } from './requester';
 import { Rows } from './rows';
 
+const ORG = {
+  name: 'Benchmark',
+  time_zone: 'UTC',
+  key_label: 'benchmark',
+  admin: { email: 'admin@example.org', name: 'Admin' },
+};
+
 /** A tool that counts its calls and answers none of them: whoever called it is interrupted. */
 export class OnceTool {
   calls = 0;
@@ -67,7 +74,11 @@ export class Laboratory {
     private readonly folder: string,
   ) {}
 
-  static async open(durability: DurabilityClass, options: RunsOptions, turns: readonly number[]): Promise<Laboratory> {
+  static async open(
+    durability: DurabilityClass,
+    options: RunsOptions,
+    turns: readonly number[],
+  ): Promise<Laboratory> {
     const folder = throwawayFolder(`bench-${durability}`);
     const platform = await Platform.start({
       folder,
@@ -79,17 +90,16 @@ export class Laboratory {
       ratePerMinute: 1_000_000,
     });
     const once = await OnceTool.listen();
-    const { org, user, key } = await platform.createOrg({
-      name: 'Benchmark',
-      time_zone: 'UTC',
-      key_label: 'benchmark',
-      admin: { email: 'admin@example.org', name: 'Admin' },
-    });
+    const { org, user, key } = await platform.createOrg(ORG);
     const api = new ApiClient(platform.apiUrl, key.key);
     await seedCatalogue(api, { folder: platform.folders.recordings, turns, onceUrl: once.url });
     const { natsUrl, ownerUrl } = platform.stack;
     const requests = { org: org.org_id, userId: user.user_id };
-    const env = { ...platform.executorEnv(), RUNYARD_HTTP_ALLOWED_HOSTS: '127.0.0.1', RUNYARD_HTTP_ALLOW_PRIVATE: 'on' };
+    const env = {
+      ...platform.executorEnv(),
+      RUNYARD_HTTP_ALLOWED_HOSTS: '127.0.0.1',
+      RUNYARD_HTTP_ALLOW_PRIVATE: 'on',
+    };
     return new Laboratory(
       platform,
       api,

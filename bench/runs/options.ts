@@ -49,30 +49,40 @@ beside bare clients on the same servers, in turn. Prints a table of each class:
 `;
 
 const SMOKE = { rounds: 1, runs: 32, warmUp: 20, kills: 1, steps: 60, memoryRuns: 100, longRepeats: 1 };
-const FULL = { rounds: 5, runs: 1_280, warmUp: 1_000, kills: 10, steps: 2_000, memoryRuns: 10_000, longRepeats: 3 };
+const FULL = {
+  rounds: 5,
+  runs: 1_280,
+  warmUp: 1_000,
+  kills: 10,
+  steps: 2_000,
+  memoryRuns: 10_000,
+  longRepeats: 3,
+};
+
+const text = { type: 'string' } as const;
+const flag = { type: 'boolean', default: false } as const;
+const FLAGS = {
+  class: text,
+  parts: text,
+  rounds: text,
+  concurrency: text,
+  runs: text,
+  executors: text,
+  kills: text,
+  steps: text,
+  'memory-runs': text,
+  json: text,
+  profile: text,
+  projector: flag,
+  smoke: flag,
+  help: flag,
+} as const;
 
 /** Parses the command line; undefined: help was asked for. Throws on what it does not know. */
 export function parseOptions(args: string[]): RunsOptions | undefined {
-  const text = { type: 'string' } as const;
-  const flag = { type: 'boolean', default: false } as const;
   const { values: v } = parseArgs({
     args,
-    options: {
-      class: text,
-      parts: text,
-      rounds: text,
-      concurrency: text,
-      runs: text,
-      executors: text,
-      kills: text,
-      steps: text,
-      'memory-runs': text,
-      json: text,
-      profile: text,
-      projector: flag,
-      smoke: flag,
-      help: flag,
-    },
+    options: FLAGS,
   });
   if (v.help) return undefined;
   const preset = v.smoke ? SMOKE : FULL;

@@ -15,7 +15,10 @@ function statOf(pid: number | string): Stat | undefined {
   try {
     const text = readFileSync(`/proc/${pid}/stat`, 'utf8');
     // The name may hold spaces and brackets; the fields after it do not.
-    const fields = text.slice(text.lastIndexOf(')') + 2).split(' ').map(Number);
+    const fields = text
+      .slice(text.lastIndexOf(')') + 2)
+      .split(' ')
+      .map(Number);
     const at = (field: number) => fields[field - 3] ?? 0;
     const ms = 1_000 / TICKS;
     return { parent: at(4), own: (at(14) + at(15)) * ms, ended: (at(16) + at(17)) * ms };

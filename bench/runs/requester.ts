@@ -49,20 +49,32 @@ export class Requester {
     private readonly org: string,
     private readonly userId: string,
   ) {
-    bus.connection.subscribe(this.inbox, { callback: (error, message) => void (error ?? this.answer(message)) });
+    bus.connection.subscribe(this.inbox, {
+      callback: (error, message) => void (error ?? this.answer(message)),
+    });
   }
 
   /** `contents`: read what commits hold, which costs more; without, ends are told by the number of commits. */
-  static async connect(natsUrl: string, { org, userId }: { org: string; userId: string }, contents: boolean): Promise<Requester> {
+  static async connect(
+    natsUrl: string,
+    { org, userId }: { org: string; userId: string },
+    contents: boolean,
+  ): Promise<Requester> {
     const bus = await connectEventLog({ servers: natsUrl, name: 'benchmark' });
     const requester = new Requester(bus, org, userId);
     const onCommit = (runId: string, body: Buffer) => requester.commit(runId, body);
-    await (contents ? feedOfContents(bus, requester.stopping.signal, onCommit) : feedOfHeaders(bus, onCommit));
+    await (contents
+      ? feedOfContents(bus, requester.stopping.signal, onCommit)
+      : feedOfHeaders(bus, onCommit));
     return requester;
   }
 
   /** Asks for a run and resolves at its end. `started` hears of it as soon as it has an id. */
-  run(agentId: string, commits?: number, started: (run: FollowedRun) => void = () => undefined): Promise<FollowedRun> {
+  run(
+    agentId: string,
+    commits?: number,
+    started: (run: FollowedRun) => void = () => undefined,
+  ): Promise<FollowedRun> {
     const key = `${this.session}-${this.serial++}`;
     const runId = runIdOf(this.org, key);
     return new Promise((resolve, reject) => {
@@ -70,7 +82,13 @@ export class Requester {
       const run = { runId, sentAt: performance.now(), commitsAt: [], recoveredAt: [], ...never };
       this.followers.set(runId, { run, commits, done: resolve, fail: reject });
       started(run);
-      const body = { key, agent_id: agentId, input: 'Begin.', trigger: 'manual', requested_by: `user:${this.userId}` };
+      const body = {
+        key,
+        agent_id: agentId,
+        input: 'Begin.',
+        trigger: 'manual',
+        requested_by: `user:${this.userId}`,
+      };
       this.bus.queues.publish(requestSubject(this.org), body, { [REPLY_HEADER]: this.inbox }).catch(reject);
     });
   }
@@ -98,7 +116,8 @@ export class Requester {
   private answer(message: Msg): void {
     const answer = message.json<IntakeAnswer>();
     // A refusal names no run; the benchmark asks for nothing that could be refused.
-    if (!answer.ok) return this.followers.forEach(({ fail }) => fail(new Error(`${answer.code}: ${answer.message}`)));
+    if (!answer.ok)
+      return this.followers.forEach(({ fail }) => fail(new Error(`${answer.code}: ${answer.message}`)));
     const follower = this.followers.get(answer.run_id);
     if (!follower) return;
     follower.run.acceptedAt = performance.now();

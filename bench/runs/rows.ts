@@ -42,7 +42,12 @@ export class Rows {
          (SELECT count(*) FROM archive.event_log WHERE stream = 'RUNS') AS commits`,
     );
     const [row] = rows;
-    return { runs: Number(row?.runs), steps: Number(row?.steps), entries: Number(row?.entries), commits: Number(row?.commits) };
+    return {
+      runs: Number(row?.runs),
+      steps: Number(row?.steps),
+      entries: Number(row?.entries),
+      commits: Number(row?.commits),
+    };
   }
 
   async stateOf(runId: string): Promise<{ state: string; reason: string | null } | undefined> {

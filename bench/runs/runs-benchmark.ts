@@ -15,7 +15,8 @@ export async function runsBenchmark(args: string[]): Promise<number> {
     try {
       await laboratory.startExecutors(options);
       const rounds = await measureThroughput(laboratory, durability, options, (line) => console.log(line));
-      for (const r of rounds) console.log(JSON.stringify(r, (_k, v) => (typeof v === 'number' ? Math.round(v * 100) / 100 : v)));
+      for (const r of rounds)
+        console.log(JSON.stringify(r, (_k, v) => (typeof v === 'number' ? Math.round(v * 100) / 100 : v)));
     } finally {
       await laboratory.close();
     }

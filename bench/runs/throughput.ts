@@ -56,7 +56,9 @@ export async function measureThroughput(
       const product = await productRound(laboratory, concurrency, runs);
       const bare = await bareRound(laboratory, durability, concurrency, runs);
       rounds.push({ ...product, ...bare });
-      say(`  round ${round}, concurrency ${concurrency}: ${product.runsPerSecond.toFixed(1)} runs/s, ${bare.chainsPerSecond.toFixed(1)} bare chains/s`);
+      say(
+        `  round ${round}, concurrency ${concurrency}: ${product.runsPerSecond.toFixed(1)} runs/s, ${bare.chainsPerSecond.toFixed(1)} bare chains/s`,
+      );
     }
   return rounds;
 }
@@ -112,7 +114,8 @@ async function verify(
     ['rows of runs that succeeded', after.runs - before.runs, runs],
     ['rows of steps', after.steps - before.steps, runs * (2 * ITERATIONS - 1)],
   ];
-  for (const [what, is, expected] of facts) if (is !== expected) throw new Error(`${what}: ${is} instead of ${expected}`);
+  for (const [what, is, expected] of facts)
+    if (is !== expected) throw new Error(`${what}: ${is} instead of ${expected}`);
 }
 
 const sumOf = (pids: readonly number[]): number => pids.reduce((sum, pid) => sum + processorMs(pid), 0);
@@ -128,7 +131,12 @@ function processorUse({ executors, platform }: Laboratory): ProcessorMs {
   };
 }
 
-async function bareRound({ bare }: Laboratory, durability: DurabilityClass, concurrency: number, runs: number) {
+async function bareRound(
+  { bare }: Laboratory,
+  durability: DurabilityClass,
+  concurrency: number,
+  runs: number,
+) {
   const task = { messages: COMMITS, bytes: BARE_BYTES, runs: runs * BARE_FACTOR, concurrency };
   const chain = await bare.perform({ kind: 'chain', ...task });
   // The work queue is the limit of class B alone: there every message costs a sync of the disk.

@@ -28,11 +28,15 @@ export class ApiClient {
   async call<T>(method: string, path: string, body?: unknown): Promise<T> {
     const response = await fetch(`${this.url}${path}`, {
       method,
-      headers: { authorization: `Bearer ${this.key}`, ...(body === undefined ? {} : { 'content-type': 'application/json' }) },
+      headers: {
+        authorization: `Bearer ${this.key}`,
+        ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+      },
       body: body === undefined ? undefined : JSON.stringify(body),
     });
     const answer = (await response.json()) as T & { code?: string; detail?: string };
-    if (!response.ok) throw new Refused(response.status, answer.code ?? 'unknown', answer.detail ?? response.statusText);
+    if (!response.ok)
+      throw new Refused(response.status, answer.code ?? 'unknown', answer.detail ?? response.statusText);
     return answer;
   }
 
@@ -47,9 +51,14 @@ export class ApiClient {
       const frames = (rest + chunk).split('\n\n');
       rest = frames.pop() ?? '';
       for (const frame of frames) {
-        const fields = new Map(frame.split('\n').map((line) => [line.slice(0, line.indexOf(':')), line.slice(line.indexOf(':') + 2)]));
+        const fields = new Map(
+          frame
+            .split('\n')
+            .map((line) => [line.slice(0, line.indexOf(':')), line.slice(line.indexOf(':') + 2)]),
+        );
         if (fields.get('event') === 'end') return;
-        if (fields.get('event') === 'agent-run-event') yield JSON.parse(fields.get('data') ?? '') as RunEventFrame;
+        if (fields.get('event') === 'agent-run-event')
+          yield JSON.parse(fields.get('data') ?? '') as RunEventFrame;
       }
     }
   }

@@ -12,10 +12,18 @@ export const QUESTION =
   'How many ball bearings BRG-6204 should we order today to have enough for 30 working days? They cost 4.20 each.';
 
 /** The command line of the demonstration's MCP server; the only one that the local start allows. */
-export const stdioCommand = (root: string): string[] => [process.execPath, join(root, 'examples/mcp-demo/server.mjs')];
+export const stdioCommand = (root: string): string[] => [
+  process.execPath,
+  join(root, 'examples/mcp-demo/server.mjs'),
+];
 
 const part = { part: { type: 'string', description: 'Part number, e.g. "BRG-6204".' } };
-const schema = (properties: object, required: string[]) => ({ type: 'object', properties, required, additionalProperties: false });
+const schema = (properties: object, required: string[]) => ({
+  type: 'object',
+  properties,
+  required,
+  additionalProperties: false,
+});
 const builtin = (name: string) => ({ kind: 'builtin', name });
 
 function toolRows(root: string) {
@@ -54,7 +62,11 @@ function toolRows(root: string) {
 }
 
 /** Creates the demonstration through the public API; what is there already is left as it is. */
-export async function seedDemonstration(api: ApiClient, root: string, recordingsFolder: string): Promise<void> {
+export async function seedDemonstration(
+  api: ApiClient,
+  root: string,
+  recordingsFolder: string,
+): Promise<void> {
   copyFileSync(join(root, 'deploy/local/demonstration/recording.json'), join(recordingsFolder, RECORDING));
   await ensure(api, '/v1/models', {
     model_id: MODEL,
@@ -72,7 +84,8 @@ export async function seedDemonstration(api: ApiClient, root: string, recordings
     agent_id: DEMONSTRATION_AGENT,
     name: 'Parts clerk',
     description: 'Answers questions about the stock of the parts counter.',
-    prompt: 'You are the clerk of a parts counter. Look things up before you answer, and work out numbers with the calculator.',
+    prompt:
+      'You are the clerk of a parts counter. Look things up before you answer, and work out numbers with the calculator.',
     model_id: MODEL,
     tools: tools.map((tool) => tool.name),
     mode: 'ask',

@@ -68,14 +68,22 @@ export class Platform {
 
   static async start(options: PlatformOptions): Promise<Platform> {
     const stack = await startStack({ ...options, services: SERVICES });
-    const folders = { recordings: join(options.folder, 'recordings'), secrets: join(options.folder, 'secrets') };
+    const folders = {
+      recordings: join(options.folder, 'recordings'),
+      secrets: join(options.folder, 'secrets'),
+    };
     for (const folder of Object.values(folders)) mkdirSync(folder, { recursive: true, mode: 0o700 });
     const apps: INestApplicationContext[] = [];
     try {
-      apps.push(await startService(AgentRegistryModule.forRoot({ service: configFor(stack, 'agent-registry', options) })));
+      apps.push(
+        await startService(
+          AgentRegistryModule.forRoot({ service: configFor(stack, 'agent-registry', options) }),
+        ),
+      );
       const scheduling = { ...SCHEDULER_DEFAULTS, service: configFor(stack, 'scheduler', options) };
       apps.push(await startService(SchedulerModule.forRoot(scheduling, {}, options.schedulerClock)));
-      if (options.executor) apps.push(await startService(RunExecutorModule.forRoot(executorConfig(stack, folders, options))));
+      if (options.executor)
+        apps.push(await startService(RunExecutorModule.forRoot(executorConfig(stack, folders, options))));
       const gateway = await startGateway(gatewayConfig(stack, options));
       const targets = [...apps, gateway.app].map(opsTargetOf);
       const at = options.opsPort === null ? null : { host: '127.0.0.1', port: options.opsPort };
@@ -96,11 +104,22 @@ export class Platform {
   }
 
   /** Creates an org, its first admin and a key for that admin; the key is shown this once. */
-  async createOrg(input: { org_id?: string; name: string; time_zone: string; admin: object; key_label: string }): Promise<CreatedOrg> {
+  async createOrg(input: {
+    org_id?: string;
+    name: string;
+    time_zone: string;
+    admin: object;
+    key_label: string;
+  }): Promise<CreatedOrg> {
     const connection = await connect({ servers: this.stack.natsUrl });
     const installation: Caller = { org: NO_ORG, actor: 'system:installation', userId: null, roles: [] };
     try {
-      return await new NatsRpcClient(connection).call<CreatedOrg>('agent-registry', 'orgs.create', installation, input);
+      return await new NatsRpcClient(connection).call<CreatedOrg>(
+        'agent-registry',
+        'orgs.create',
+        installation,
+        input,
+      );
     } finally {
       await connection.close();
     }
@@ -142,7 +161,11 @@ function configFor(stack: Stack, service: string, options: PlatformOptions): Ser
   };
 }
 
-const executorConfig = (stack: Stack, folders: Platform['folders'], options: PlatformOptions): ExecutorConfig => ({
+const executorConfig = (
+  stack: Stack,
+  folders: Platform['folders'],
+  options: PlatformOptions,
+): ExecutorConfig => ({
   ...EXECUTOR_DEFAULTS,
   service: configFor(stack, 'run-executor', options),
   recordingsDir: folders.recordings,

@@ -55,7 +55,8 @@ export async function startStack(options: StackOptions): Promise<Stack> {
     return {
       ...started,
       urlOf: (service) => urlFor(started.ownerUrl, roleOf(service), passwords(roleOf(service))),
-      acrossUrlOf: (service) => urlFor(started.ownerUrl, acrossRoleOf(service), passwords(acrossRoleOf(service))),
+      acrossUrlOf: (service) =>
+        urlFor(started.ownerUrl, acrossRoleOf(service), passwords(acrossRoleOf(service))),
     };
   } catch (error) {
     await started.stop();
@@ -98,8 +99,17 @@ async function prepareDatabase(
   services: StackOptions['services'],
   passwords: (role: string) => string,
 ): Promise<void> {
-  await ensureRoles(url, services.map(({ service }) => service), passwords);
-  await runMigrations({ url, schema: 'archive', migrations: archiveMigrations, roles: [TENANT_GROUP, ACROSS_GROUP] });
+  await ensureRoles(
+    url,
+    services.map(({ service }) => service),
+    passwords,
+  );
+  await runMigrations({
+    url,
+    schema: 'archive',
+    migrations: archiveMigrations,
+    roles: [TENANT_GROUP, ACROSS_GROUP],
+  });
   for (const { service, migrations } of services) {
     const roles = [roleOf(service), acrossRoleOf(service)];
     await runMigrations({ url, schema: schemaOf(service), migrations, roles });

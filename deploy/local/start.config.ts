@@ -2,10 +2,18 @@ import { readEnv } from '@runyard/service';
 import { z } from 'zod';
 
 const startEnv = z.object({
-  DATABASE_URL: z.string().regex(/^postgres(ql)?:\/\/\S+$/, 'must be a postgres:// URL of an owner').optional(),
-  NATS_URL: z.string().regex(/^(nats|tls):\/\/\S+$/, 'must be a nats:// URL').optional(),
+  DATABASE_URL: z
+    .string()
+    .regex(/^postgres(ql)?:\/\/\S+$/, 'must be a postgres:// URL of an owner')
+    .optional(),
+  NATS_URL: z
+    .string()
+    .regex(/^(nats|tls):\/\/\S+$/, 'must be a nats:// URL')
+    .optional(),
   RUNYARD_LOG_LEVEL: z.enum(['debug', 'info', 'warn', 'error', 'silent']).default('warn'),
-  RUNYARD_DURABILITY: z.enum(['power-loss', 'process'], 'must be power-loss or process').default('power-loss'),
+  RUNYARD_DURABILITY: z
+    .enum(['power-loss', 'process'], 'must be power-loss or process')
+    .default('power-loss'),
 });
 
 /** What `npm start` reads of the environment. */

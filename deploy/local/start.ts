@@ -32,7 +32,12 @@ const say = (line = ''): void => console.log(line);
 
 async function main(): Promise<void> {
   const { values } = parseArgs({
-    options: { once: { type: 'boolean' }, port: { type: 'string' }, folder: { type: 'string' }, help: { type: 'boolean' } },
+    options: {
+      once: { type: 'boolean' },
+      port: { type: 'string' },
+      folder: { type: 'string' },
+      help: { type: 'boolean' },
+    },
   });
   if (values.help) return say(HELP);
   const root = resolve(__dirname, '../../..');

@@ -20,7 +20,9 @@ export interface Entry {
 /** Rebuilds the messages of a dialog from what the product recorded of its runs. */
 export function messagesFrom(trajectories: readonly (readonly Entry[])[]): SourceMessage[] {
   return trajectories.flatMap((entries) => {
-    const asked = new Map(entries.flatMap((entry) => entry.tool_calls ?? []).map((call) => [call.call_id, call]));
+    const asked = new Map(
+      entries.flatMap((entry) => entry.tool_calls ?? []).map((call) => [call.call_id, call]),
+    );
     return entries.flatMap((entry): SourceMessage[] => {
       if (entry.kind === 'tool_result') return [resultOf(entry, asked)];
       return entry.kind === 'message' ? [messageOf(entry)] : [];
@@ -30,7 +32,12 @@ export function messagesFrom(trajectories: readonly (readonly Entry[])[]): Sourc
 
 function resultOf(entry: Entry, asked: ReadonlyMap<string, EntryCall>): SourceMessage {
   const call = asked.get(entry.call_id ?? '');
-  return { role: 'tool', tool_call_id: call?.provider_call_id, name: entry.tool, content: entry.content ?? null };
+  return {
+    role: 'tool',
+    tool_call_id: call?.provider_call_id,
+    name: entry.tool,
+    content: entry.content ?? null,
+  };
 }
 
 function messageOf({ role = 'user', content = null, tool_calls }: Entry): SourceMessage {
@@ -44,9 +51,14 @@ function messageOf({ role = 'user', content = null, tool_calls }: Entry): Source
 }
 
 /** The first message that differs, described; undefined where both are equal, byte for byte. */
-export function firstDifference(recorded: readonly SourceMessage[], source: readonly SourceMessage[]): string | undefined {
+export function firstDifference(
+  recorded: readonly SourceMessage[],
+  source: readonly SourceMessage[],
+): string | undefined {
   for (let index = 0; index < Math.max(recorded.length, source.length); index++) {
-    const [ours, theirs] = [recorded[index], source[index]].map((message) => message && JSON.stringify(normal(message)));
+    const [ours, theirs] = [recorded[index], source[index]].map(
+      (message) => message && JSON.stringify(normal(message)),
+    );
     if (ours !== theirs) return `message ${index}: recorded ${excerpt(ours)}, source ${excerpt(theirs)}`;
   }
   return undefined;

@@ -28,7 +28,8 @@ export class Executors {
    * have ended since the last one, so that a slow machine is not killed faster than it can start.
    */
   killAtRandom(endedRuns: () => number): void {
-    const due = endedRuns() + RUNS_BETWEEN_KILLS[0] + Math.random() * (RUNS_BETWEEN_KILLS[1] - RUNS_BETWEEN_KILLS[0]);
+    const due =
+      endedRuns() + RUNS_BETWEEN_KILLS[0] + Math.random() * (RUNS_BETWEEN_KILLS[1] - RUNS_BETWEEN_KILLS[0]);
     const look = () => {
       if (endedRuns() < due) return void (this.timer = setTimeout(look, 50));
       this.timer = setTimeout(() => {

@@ -20,7 +20,9 @@ const WIDTH = 24;
 async function main(): Promise<number> {
   const data = dataFolder();
   if (!data) {
-    console.error('RUNYARD_DATA names no folder with tau-bench/; the README says where to get the recorded dialogs.');
+    console.error(
+      'RUNYARD_DATA names no folder with tau-bench/; the README says where to get the recorded dialogs.',
+    );
     return 2;
   }
   const chaos = process.argv.includes('--chaos');
@@ -62,7 +64,8 @@ function report(source: Source, results: DialogResult[], kills: number | undefin
     const counted = difference === undefined && dialog.source.reward === 1 ? 1 : 0;
     tasks.set(dialog.source.task_id, (tasks.get(dialog.source.task_id) ?? 0) + counted);
   }
-  const sum = (of: (result: DialogResult) => number) => results.reduce((total, result) => total + of(result), 0);
+  const sum = (of: (result: DialogResult) => number) =>
+    results.reduce((total, result) => total + of(result), 0);
   const passes = [1, 2, 3, 4].map((k) => passHatK([...tasks.values()], TRIALS, k).toFixed(3));
   if (kills !== undefined) console.log(`kills ${kills}`);
   console.log(

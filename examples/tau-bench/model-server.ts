@@ -15,7 +15,9 @@ interface Answer {
  * An independent OpenAI-compatible server that plays the recorded turns, streamed. It answers a dialog only where every
  * message so far is as recorded; anything else gets an error.
  */
-export async function startModelServer(dialogs: readonly Dialog[]): Promise<{ url: string; stop(): Promise<void> }> {
+export async function startModelServer(
+  dialogs: readonly Dialog[],
+): Promise<{ url: string; stop(): Promise<void> }> {
   const answers = new Map<string, Answer>();
   for (const { source } of dialogs) learn(answers, source.traj);
   const server = new LLMock({ port: 0, host: '127.0.0.1', logLevel: 'silent', journalMaxEntries: 1 });
@@ -46,13 +48,16 @@ const heardOf = ({ role, content, tool_calls }: SourceMessage): Heard => [
   (tool_calls ?? []).map((call) => [call.function.name, call.function.arguments]),
 ];
 
-const keyOf = (heard: readonly Heard[]): string => createHash('sha256').update(JSON.stringify(heard)).digest('hex');
+const keyOf = (heard: readonly Heard[]): string =>
+  createHash('sha256').update(JSON.stringify(heard)).digest('hex');
 
 function keyOfRequest(request: ChatCompletionRequest): string {
   return keyOf(
     request.messages.map(({ role, content, tool_calls }) => [
       role,
-      typeof content === 'string' || content === null ? content : content.map((part) => part.text ?? '').join(''),
+      typeof content === 'string' || content === null
+        ? content
+        : content.map((part) => part.text ?? '').join(''),
       (tool_calls ?? []).map((call) => [call.function.name, call.function.arguments]),
     ]),
   );

@@ -23,7 +23,10 @@ export interface Player {
 }
 
 /** Plays the person's part of a dialog, run after run, then compares the product's own record with the source. */
-export async function replay({ api, agentId, systemPrompt, onRun }: Player, dialog: Dialog): Promise<DialogResult> {
+export async function replay(
+  { api, agentId, systemPrompt, onRun }: Player,
+  dialog: Dialog,
+): Promise<DialogResult> {
   const trajectories: Entry[][] = [];
   let difference: string | undefined;
   try {
@@ -51,7 +54,11 @@ export async function replay({ api, agentId, systemPrompt, onRun }: Player, dial
 }
 
 /** Works through a list with so many at once. */
-export async function inParallel<T, R>(items: readonly T[], width: number, work: (item: T) => Promise<R>): Promise<R[]> {
+export async function inParallel<T, R>(
+  items: readonly T[],
+  width: number,
+  work: (item: T) => Promise<R>,
+): Promise<R[]> {
   const results: R[] = [];
   const left = items.map((item, index) => ({ item, index }));
   const worker = async () => {

@@ -42,11 +42,13 @@ export interface Source {
 
 /** Reads the recorded dialogs of τ-bench airline (sierra-research/tau-bench @59a200c, MIT) from a data folder. */
 export function readSource(dataFolder: string): Source {
-  const read = <T>(name: string): T => JSON.parse(readFileSync(join(dataFolder, 'tau-bench', name), 'utf8')) as T;
+  const read = <T>(name: string): T =>
+    JSON.parse(readFileSync(join(dataFolder, 'tau-bench', name), 'utf8')) as T;
   const recorded = read<SourceDialog[]>('gpt-4o-airline.json');
   const prompts = new Set(recorded.map((dialog) => dialog.traj[0]?.content ?? ''));
   const [systemPrompt] = prompts;
-  if (prompts.size !== 1 || systemPrompt === undefined) throw new Error('the dialogs do not share one system prompt');
+  if (prompts.size !== 1 || systemPrompt === undefined)
+    throw new Error('the dialogs do not share one system prompt');
   const dialogs = recorded.map((source) => ({ name: nameOf(source), source, runs: runsOf(source.traj) }));
   return { systemPrompt, dialogs, tools: read<ToolSchema[]>('airline-tool-schemas.json') };
 }

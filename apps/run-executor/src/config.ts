@@ -11,15 +11,25 @@ const wholeNumber = (min: number, max: number) =>
 const list = z
   .string()
   .default('')
-  .transform((text) => text.split(',').map((part) => part.trim()).filter((part) => part !== ''));
+  .transform((text) =>
+    text
+      .split(',')
+      .map((part) => part.trim())
+      .filter((part) => part !== ''),
+  );
 const onOff = (preset: 'on' | 'off') => z.enum(['on', 'off'], 'must be on or off').default(preset);
 
 const CIDR = /^[0-9A-Fa-f.:]+\/\d{1,3}$/;
 const privateAddresses = z
   .string()
   .default('off')
-  .transform((text) => (text === 'on' || text === 'off' ? text === 'on' : text.split(',').map((block) => block.trim())))
-  .refine((allowed) => typeof allowed === 'boolean' || allowed.every((block) => CIDR.test(block)), 'must be on, off or CIDR blocks');
+  .transform((text) =>
+    text === 'on' || text === 'off' ? text === 'on' : text.split(',').map((block) => block.trim()),
+  )
+  .refine(
+    (allowed) => typeof allowed === 'boolean' || allowed.every((block) => CIDR.test(block)),
+    'must be on, off or CIDR blocks',
+  );
 
 const executorEnv = z.object({
   RUNYARD_EXECUTOR_PLACES: wholeNumber(1, 10_000).default(128),

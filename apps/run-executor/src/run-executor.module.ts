@@ -1,5 +1,5 @@
 import { Module } from '@nestjs/common';
-import type { DynamicModule } from '@nestjs/common';
+import type { DynamicModule, Provider } from '@nestjs/common';
 import type { EventLog, NatsConnection, WorkQueues } from '@runyard/event-log';
 import { runMigrations, roleOf, acrossRoleOf, schemaOf } from '@runyard/persistence';
 import type { Database } from '@runyard/persistence';
@@ -41,25 +41,36 @@ export class RunExecutorModule {
             }),
         }),
       ],
-      providers: [
-        { provide: EXECUTOR_CONFIG, useValue: config },
-        {
-          provide: EXECUTOR,
-          inject: [EVENT_LOG, WORK_QUEUES, NATS_CONNECTION, DATABASE, LOGGER],
-          useFactory: (log: EventLog, queues: WorkQueues, connection: NatsConnection, db: Database, logger: Logger) =>
-            assemble({ config, log, queues, connection, db, logger }),
-        },
-        {
-          provide: RUN_CONTROLS,
-          inject: [EXECUTOR],
-          useFactory: (executor: Executor) => ({ ...executor, clock: Date.now, pauseTtlMs: config.pauseTtlMs }),
-        },
-        { provide: RUN_QUERIES, inject: [DATABASE], useFactory: (db: Database) => new RunQueries(db) },
-        ControlsController,
-        ConversationsController,
-        QueriesController,
-        ExecutorProcess,
-      ],
+      providers: providersOf(config),
     };
   }
 }
+
+const providersOf = (config: ExecutorConfig): Provider[] => [
+  { provide: EXECUTOR_CONFIG, useValue: config },
+  {
+    provide: EXECUTOR,
+    inject: [EVENT_LOG, WORK_QUEUES, NATS_CONNECTION, DATABASE, LOGGER],
+    useFactory: (
+      log: EventLog,
+      queues: WorkQueues,
+      connection: NatsConnection,
+      db: Database,
+      logger: Logger,
+    ) => assemble({ config, log, queues, connection, db, logger }),
+  },
+  {
+    provide: RUN_CONTROLS,
+    inject: [EXECUTOR],
+    useFactory: (executor: Executor) => ({
+      ...executor,
+      clock: Date.now,
+      pauseTtlMs: config.pauseTtlMs,
+    }),
+  },
+  { provide: RUN_QUERIES, inject: [DATABASE], useFactory: (db: Database) => new RunQueries(db) },
+  ControlsController,
+  ConversationsController,
+  QueriesController,
+  ExecutorProcess,
+];

@@ -6,11 +6,18 @@ export function parseWith<T extends z.ZodType>(schema: T, value: unknown, what =
   const result = schema.safeParse(value);
   if (result.success) return result.data;
   const errors = result.error.issues.flatMap((issue) => {
-    const at = issue.path.map((part) => `/${String(part).replaceAll('~', '~0').replaceAll('/', '~1')}`).join('');
+    const at = issue.path
+      .map((part) => `/${String(part).replaceAll('~', '~0').replaceAll('/', '~1')}`)
+      .join('');
     if (issue.code === 'unrecognized_keys')
-      return issue.keys.map((key) => ({ pointer: `${at}/${key}`, detail: 'is not a known field; remove it' }));
+      return issue.keys.map((key) => ({
+        pointer: `${at}/${key}`,
+        detail: 'is not a known field; remove it',
+      }));
     return [{ pointer: at || '/', detail: issue.message }];
   });
   const first = errors[0];
-  throw new Problem('invalid_request', `The ${what} is not valid: ${first?.pointer} ${first?.detail}`, { errors });
+  throw new Problem('invalid_request', `The ${what} is not valid: ${first?.pointer} ${first?.detail}`, {
+    errors,
+  });
 }

@@ -7,7 +7,12 @@ export type { NatsConnection, Subscription } from '@nats-io/transport-node';
 export type Asked = { answer: string } | { failed: 'no_responders' | 'timeout' };
 
 /** Asks on a plain subject. Never throws: no answer is an answer here. */
-export async function ask(connection: NatsConnection, subject: string, body: string, timeoutMs: number): Promise<Asked> {
+export async function ask(
+  connection: NatsConnection,
+  subject: string,
+  body: string,
+  timeoutMs: number,
+): Promise<Asked> {
   try {
     return { answer: (await connection.request(subject, body, { timeout: timeoutMs })).string() };
   } catch (error) {

@@ -17,7 +17,10 @@ export interface SpecProcess {
 
 /** Starts `file` (absolute) with arguments in a process of its own. */
 export function startSpecProcess(file: string, args: readonly string[]): SpecProcess {
-  const child = fork(file, args, { execArgv: ['-r', path.join(__dirname, 'database-child.cjs')], stdio: ['ignore', 'inherit', 'inherit', 'ipc'] });
+  const child = fork(file, args, {
+    execArgv: ['-r', path.join(__dirname, 'database-child.cjs')],
+    stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
+  });
   const messages: unknown[] = [];
   const listeners = new Set<() => void>();
   child.on('message', (message) => {
@@ -37,7 +40,9 @@ export function startSpecProcess(file: string, args: readonly string[]): SpecPro
         };
         listeners.add(look);
         look();
-        void ended.then((code) => reject(new Error(`${path.basename(file)} ended with ${code} before it said so`)));
+        void ended.then((code) =>
+          reject(new Error(`${path.basename(file)} ended with ${code} before it said so`)),
+        );
       }),
     kill: async () => {
       child.kill('SIGKILL');

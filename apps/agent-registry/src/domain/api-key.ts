@@ -62,7 +62,8 @@ export function decideKey(key: ApiKey, command: ApiKeyCommand): ApiKeyDecision[]
  */
 function create(asker: Asker, key: ApiKeyCreated['data'], now: number): ApiKeyDecision[] {
   const own = key.userId !== null && isOwner(asker, key.userId);
-  if (!own) requireAdmin(asker, key.userId === null ? 'create keys for applications' : 'create keys for others');
+  if (!own)
+    requireAdmin(asker, key.userId === null ? 'create keys for applications' : 'create keys for others');
   const missing = asker.system ? [] : missingRoles(asker.roles, key.roles);
   if (missing.length)
     throw new Problem('forbidden', `A key cannot have roles that its creator lacks: ${missing.join(', ')}`, {

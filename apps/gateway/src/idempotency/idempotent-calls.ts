@@ -57,7 +57,12 @@ export class IdempotentCalls {
     const status = options.status ?? call.route.success[0]?.status ?? 200;
     const kept = withoutShownOnce(body, call.route.shownOnce) ?? null;
     await this.settle(() =>
-      this.store.keep(scope, fingerprint, { status, headers: options.headers ?? {}, body: kept, problem: false }),
+      this.store.keep(scope, fingerprint, {
+        status,
+        headers: options.headers ?? {},
+        body: kept,
+        problem: false,
+      }),
     );
     return answer;
   }

@@ -47,7 +47,10 @@ export class KeptAnswers implements AnswerStore {
   async keep(scope: KeyScope, fingerprint: string, answer: KeptAnswer): Promise<void> {
     const values = [...valuesOf(scope), fingerprint, JSON.stringify(answer)];
     await this.db.inOrg(scope.org, (tx) =>
-      tx.query(`UPDATE idempotency_keys SET answer = $6 WHERE ${SCOPE} AND fingerprint = $5 AND answer IS NULL`, values),
+      tx.query(
+        `UPDATE idempotency_keys SET answer = $6 WHERE ${SCOPE} AND fingerprint = $5 AND answer IS NULL`,
+        values,
+      ),
     );
   }
 

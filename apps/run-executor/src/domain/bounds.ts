@@ -23,7 +23,9 @@ export function snapshot(run: LiveRun, now: number): NewRunEvent {
   };
 }
 
-export type ModelDispatch = { cap: FailureReason; events?: undefined } | { cap?: undefined; events: NewRunEvent[] };
+export type ModelDispatch =
+  | { cap: FailureReason; events?: undefined }
+  | { cap?: undefined; events: NewRunEvent[] };
 
 /**
  * The next model call, or the bound that forbids it. Caps hold before the money is spent: what was used plus the worst
@@ -34,7 +36,10 @@ export function callModel(run: LiveRun, at: Circumstances): ModelDispatch {
   const retry = run.phase.name === 'backing_off' ? run.phase : null;
   const route = at.models[retry?.route ?? 0];
   if (!route) return { cap: 'definition_invalid' };
-  const fitted = fitInto(run.transcript, dialogRoom(route.contextWindow, route.maxOutputTokens, at.overheadBytes));
+  const fitted = fitInto(
+    run.transcript,
+    dialogRoom(route.contextWindow, route.maxOutputTokens, at.overheadBytes),
+  );
   const worstCaseInput = fitted.bytes + at.overheadBytes;
   const maxOutputTokens = Math.min(route.maxOutputTokens, run.grantTokens - run.usedTokens - worstCaseInput);
   if (maxOutputTokens < SMALLEST_ANSWER) return { cap: 'token_budget' };

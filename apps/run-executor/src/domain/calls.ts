@@ -25,20 +25,18 @@ export function startTurn(
   calls: readonly { callId: string; tool: string; arguments: string }[],
   cutOff: boolean,
 ): LiveRun {
-  const states = calls.map(
-    ({ callId, tool, arguments: raw }): CallState => ({
-      callId,
-      tool,
-      arguments: raw,
-      status: 'undecided',
-      attempt: 0,
-      failures: 0,
-      retryAt: 0,
-      started: null,
-      outcome: null,
-      observation: null,
-    }),
-  );
+  const states = calls.map(({ callId, tool, arguments: raw }): CallState => ({
+    callId,
+    tool,
+    arguments: raw,
+    status: 'undecided',
+    attempt: 0,
+    failures: 0,
+    retryAt: 0,
+    started: null,
+    outcome: null,
+    observation: null,
+  }));
   return { ...run, phase: { name: 'calling_tools', step, calls: states, cutOff } };
 }
 
@@ -71,7 +69,12 @@ function applyTo(call: CallState, event: CallEvent): CallState {
       return { ...call, status: 'ambiguous' };
     case 'ToolCallFailed':
       return event.data.willRetry
-        ? { ...call, status: 'backing_off', failures: call.failures + 1, retryAt: event.time + event.data.retryInMs }
+        ? {
+            ...call,
+            status: 'backing_off',
+            failures: call.failures + 1,
+            retryAt: event.time + event.data.retryInMs,
+          }
         : settled(call, 'failed', event);
     case 'ToolCallSucceeded':
       return settled(call, 'succeeded', event);
@@ -107,8 +110,12 @@ function repetition(run: LiveRun, call: CallState, event: CallEvent): LiveRun['r
 
 /** When every call of the turn is settled, their results join the dialog in call order. */
 export function closeTurn(run: LiveRun, callPrefix: string): LiveRun {
-  if (run.phase.name !== 'calling_tools' || run.phase.calls.some((call) => call.status !== 'settled')) return run;
-  return { ...withResults(run, run.phase.calls, callPrefix), phase: { name: 'ready', after: run.phase.calls } };
+  if (run.phase.name !== 'calling_tools' || run.phase.calls.some((call) => call.status !== 'settled'))
+    return run;
+  return {
+    ...withResults(run, run.phase.calls, callPrefix),
+    phase: { name: 'ready', after: run.phase.calls },
+  };
 }
 
 /**

@@ -19,7 +19,10 @@ type ControlEvent = Extract<
 export function controlled(run: LiveRun, event: ControlEvent): LiveRun {
   switch (event.type) {
     case 'RunCancelRequested':
-      return { ...run, cancelRequested: run.cancelRequested ?? { reason: event.data.reason, at: event.time } };
+      return {
+        ...run,
+        cancelRequested: run.cancelRequested ?? { reason: event.data.reason, at: event.time },
+      };
     case 'RunPauseRequested':
       return { ...run, pauseRequested: true };
     case 'RunPaused':

@@ -24,7 +24,10 @@ export function decideControl(run: Run, control: Control): NewRunEvent[] {
   if (control.type === 'DeleteRun') return remove(run);
   if (!isLive(run)) {
     if (control.type === 'CancelRun' && run.state === 'cancelled') return [];
-    throw refusal(run, `The run has ended (${run.state}${run.reason ? `, ${run.reason}` : ''}); nothing is left to control.`);
+    throw refusal(
+      run,
+      `The run has ended (${run.state}${run.reason ? `, ${run.reason}` : ''}); nothing is left to control.`,
+    );
   }
   switch (control.type) {
     case 'CancelRun':
@@ -49,9 +52,14 @@ const refusal = (run: Run, message: string): Problem =>
 const driven = (run: LiveRun): boolean => run.situation === 'running' && !run.woken;
 
 function cancel(run: LiveRun, reason: CancelReason): NewRunEvent[] {
-  const requested: NewRunEvent[] = run.cancelRequested ? [] : [{ type: 'RunCancelRequested', data: { reason } }];
+  const requested: NewRunEvent[] = run.cancelRequested
+    ? []
+    : [{ type: 'RunCancelRequested', data: { reason } }];
   if (driven(run)) return requested;
-  return [...requested, ...end(run, { type: 'RunCancelled', data: { reason: run.cancelRequested?.reason ?? reason } })];
+  return [
+    ...requested,
+    ...end(run, { type: 'RunCancelled', data: { reason: run.cancelRequested?.reason ?? reason } }),
+  ];
 }
 
 function pause(run: LiveRun, expiresAt: number): NewRunEvent[] {
@@ -64,7 +72,8 @@ function pause(run: LiveRun, expiresAt: number): NewRunEvent[] {
 /** Never beyond the platform's ceilings (domain, section 2). */
 function extend(run: LiveRun, by: Extract<Control, { type: 'ExtendRun' }>): NewRunEvent[] {
   if (run.cancelRequested) throw refusal(run, 'The run is being cancelled.');
-  const room = (wanted: number, now: number, ceiling: number): number => Math.max(0, Math.min(wanted, ceiling - now));
+  const room = (wanted: number, now: number, ceiling: number): number =>
+    Math.max(0, Math.min(wanted, ceiling - now));
   const data = {
     steps: room(by.steps, run.bounds.maxSteps, BOUND_CEILINGS.maxSteps),
     toolCalls: room(by.toolCalls, run.bounds.maxToolCalls, BOUND_CEILINGS.maxToolCalls),
@@ -82,7 +91,10 @@ function remove(run: LiveRun | Extract<Run, { situation: 'ended' }>): NewRunEven
 /** Closes a run whose driver did not obey a cancel in time: what was under way stays ambiguous (P5.1). */
 export function forceCancel(run: LiveRun): NewRunEvent[] {
   if (!run.cancelRequested) return [];
-  return [...lostEffects(run), ...end(run, { type: 'RunCancelled', data: { reason: run.cancelRequested.reason } })];
+  return [
+    ...lostEffects(run),
+    ...end(run, { type: 'RunCancelled', data: { reason: run.cancelRequested.reason } }),
+  ];
 }
 
 /** Ends a pause that outlived its time to live; nothing before that time. */
@@ -96,4 +108,14 @@ export function expirePause(run: LiveRun, now: number): NewRunEvent[] {
       error: { code: 'pause_expired', text: 'Nobody resumed the run in time.' },
     },
   });
+}
+
+/** Closes a run whose definition was erased: nobody can go on, and its agent must not stay occupied. */
+export function withoutDefinition(run: LiveRun): NewRunEvent[] {
+  const error = {
+    code: 'definition_missing',
+    text: 'The definition of the run is gone; it cannot be continued.',
+  };
+  const stale: NewRunEvent = { type: 'RunFailed', data: { termination: 'Error', reason: 'stale', error } };
+  return [...lostEffects(run), ...end(run, stale)];
 }

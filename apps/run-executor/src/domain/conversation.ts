@@ -27,7 +27,8 @@ export const conversation = {
       return [{ type: 'ConversationCreated', data: { userId: command.userId, title: command.title } }];
     }
     if (state.status === 'deleted') return [];
-    if (command.busy) throw new Problem('conversation_busy', 'The conversation has a run under way; cancel it first.');
+    if (command.busy)
+      throw new Problem('conversation_busy', 'The conversation has a run under way; cancel it first.');
     return [{ type: 'ConversationDeleted', data: {} }];
   },
 };

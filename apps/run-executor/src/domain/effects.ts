@@ -35,7 +35,8 @@ export function decideCalls(run: LiveRun, phase: ToolPhase, at: Circumstances): 
 }
 
 /** Repeating is safe only where it changes nothing, or changes nothing twice (P4.1). */
-const repeatable = (call: CallState): boolean => call.started?.effect === 'read' || call.started?.idempotent === true;
+const repeatable = (call: CallState): boolean =>
+  call.started?.effect === 'read' || call.started?.idempotent === true;
 
 const unknownEffect = (call: CallState): ErrorInfo => ({
   code: 'unknown_effect',
@@ -44,11 +45,20 @@ const unknownEffect = (call: CallState): ErrorInfo => ({
 
 function decideNew(run: LiveRun, phase: ToolPhase, undecided: CallState[], at: Circumstances): CallsDecision {
   if (run.toolCalls + undecided.length > run.bounds.maxToolCalls)
-    return { events: [], end: { reason: 'tool_call_cap', error: { code: 'tool_call_cap', text: capReached(run, 'tool_call_cap') } } };
+    return {
+      events: [],
+      end: {
+        reason: 'tool_call_cap',
+        error: { code: 'tool_call_cap', text: capReached(run, 'tool_call_cap') },
+      },
+    };
   const decided = undecided.map((call) => decideOne(run, phase, call, at));
   const asks = decided.find((one) => 'asks' in one);
   if (asks && 'asks' in asks)
-    return { events: [], end: { reason: 'confirmation_required', error: { code: 'confirmation_required', text: asks.asks } } };
+    return {
+      events: [],
+      end: { reason: 'confirmation_required', error: { code: 'confirmation_required', text: asks.asks } },
+    };
   const events = decided.slice(0, PARALLEL_CALLS).flatMap((one) => ('event' in one ? [one.event] : []));
   const dispatches = events.some((event) => event.type === 'ToolCallStarted');
   return { events: dispatches ? [snapshot(run, at.now), ...events] : events };
@@ -65,7 +75,8 @@ function decideOne(
   const judgement = at.judge(call, phase.cutOff);
   if (!judgement.ok) return { event: refused(phase.step, call, at, judgement) };
   const decision = decideEffect(run.mode, tool);
-  if (decision === 'ask') return { asks: `${call.tool} writes, and the run's mode is "ask": it needs a person's decision.` };
+  if (decision === 'ask')
+    return { asks: `${call.tool} writes, and the run's mode is "ask": it needs a person's decision.` };
   if (decision === 'deny') return { event: denied(run.mode, phase.step, call) };
   return {
     event: {
@@ -79,7 +90,10 @@ function decideOne(
         idempotencyKey: `${at.runId}:${call.callId}`,
         argumentsDigest: judgement.digest,
         attempt: 1,
-        decision: tool.effect === 'read' ? { decidedBy: 'system:reads', ruleId: null, groupKey: null } : byMode(run.mode),
+        decision:
+          tool.effect === 'read'
+            ? { decidedBy: 'system:reads', ruleId: null, groupKey: null }
+            : byMode(run.mode),
       },
     },
   };

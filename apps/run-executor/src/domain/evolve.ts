@@ -118,7 +118,15 @@ function step(run: LiveRun, event: RunEvent, material: Material): Run {
 /** A new driver: time between the last event of the old one and this claim does not count (P5.7). */
 function claimed(run: LiveRun, epoch: number, instance: string, time: number): LiveRun {
   const used = usedMilliseconds(run, run.lastEventAt);
-  return { ...run, situation: 'running', epoch, instance, woken: false, usedMilliseconds: used, runningSince: time };
+  return {
+    ...run,
+    situation: 'running',
+    epoch,
+    instance,
+    woken: false,
+    usedMilliseconds: used,
+    runningSince: time,
+  };
 }
 
 function finish(

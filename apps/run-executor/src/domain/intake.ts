@@ -36,13 +36,20 @@ export interface CatalogueFacts {
 
 /** Refuses a start whose static conditions do not all hold, with the reason; no run comes of it (domain, section 2). */
 export function requireStartable(agent: AgentFacts | null, ownerActive: boolean): AgentFacts {
-  if (!agent || agent.deleted) throw new Problem('not_found', 'There is no agent of that id.', at('/agent_id'));
+  if (!agent || agent.deleted)
+    throw new Problem('not_found', 'There is no agent of that id.', at('/agent_id'));
   if (!agent.enabled)
-    throw new Problem('agent_disabled', 'The agent is switched off; its owner can switch it on.', { agent_id: agent.agentId });
+    throw new Problem('agent_disabled', 'The agent is switched off; its owner can switch it on.', {
+      agent_id: agent.agentId,
+    });
   if (agent.locked)
-    throw new Problem('agent_locked', 'The agent is locked; an admin can release it.', { agent_id: agent.agentId });
+    throw new Problem('agent_locked', 'The agent is locked; an admin can release it.', {
+      agent_id: agent.agentId,
+    });
   if (agent.modelId === null)
-    throw new Problem('agent_without_model', 'The agent has no model; its owner has to choose one.', { agent_id: agent.agentId });
+    throw new Problem('agent_without_model', 'The agent has no model; its owner has to choose one.', {
+      agent_id: agent.agentId,
+    });
   if (!ownerActive)
     throw new Problem('owner_inactive', "The agent's owner is not active.", { agent_id: agent.agentId });
   return agent;
@@ -63,7 +70,8 @@ export function effectiveBounds(agent: AgentBehaviour['bounds'], request: Bounds
     deadlineSeconds: request.deadline_seconds,
     maxDepth: request.max_depth,
   };
-  const least = (key: keyof Bounds): number => Math.min(own[key], BOUND_CEILINGS[key], wished[key] ?? Infinity);
+  const least = (key: keyof Bounds): number =>
+    Math.min(own[key], BOUND_CEILINGS[key], wished[key] ?? Infinity);
   return {
     maxSteps: least('maxSteps'),
     maxToolCalls: least('maxToolCalls'),
@@ -86,9 +94,13 @@ export const settingsFor = (agent: AgentFacts, request: RunRequest): RunSettings
 export function definitionFor(agent: AgentFacts, catalogue: CatalogueFacts): DefinitionSnapshot {
   const first = catalogue.models.find((model) => model.modelId === agent.modelId);
   if (!first)
-    throw new Problem('agent_without_model', "The agent's model is no longer allowed; its owner has to choose another.", {
-      agent_id: agent.agentId,
-    });
+    throw new Problem(
+      'agent_without_model',
+      "The agent's model is no longer allowed; its owner has to choose another.",
+      {
+        agent_id: agent.agentId,
+      },
+    );
   const byId = new Map(catalogue.models.map((model) => [model.modelId, model]));
   const fallbacks = first.fallbacks.flatMap((id) => byId.get(id) ?? []);
   const linked = new Set(agent.tools);
@@ -97,14 +109,24 @@ export function definitionFor(agent: AgentFacts, catalogue: CatalogueFacts): Def
     agentVersion: agent.version,
     ownerId: agent.ownerId,
     name: agent.details.name,
-    systemPrompt: [catalogue.platformPrompt, agent.behaviour.prompt].filter((layer) => layer !== '').join('\n\n'),
+    systemPrompt: [catalogue.platformPrompt, agent.behaviour.prompt]
+      .filter((layer) => layer !== '')
+      .join('\n\n'),
     models: [first, ...fallbacks].map(routeOf),
     tools: catalogue.tools.filter((tool) => linked.has(tool.name) && tool.agentsAllowed).map(withoutSwitch),
     meta: agent.details.meta,
   };
 }
 
-const routeOf = ({ modelId, label, tier, provider, model, contextWindow, maxOutputTokens }: AllowedModel): ModelRoute => ({
+const routeOf = ({
+  modelId,
+  label,
+  tier,
+  provider,
+  model,
+  contextWindow,
+  maxOutputTokens,
+}: AllowedModel): ModelRoute => ({
   modelId,
   label,
   tier,
@@ -120,7 +142,11 @@ function withoutSwitch(tool: CatalogueTool): ToolDefinition {
 }
 
 /** Keys of what only one unfinished run may hold (P2.3); null where runs of the agent do not compete. */
-export function slotsFor(org: string, agent: AgentFacts, request: RunRequest): { agent: string | null; conversation: string | null } {
+export function slotsFor(
+  org: string,
+  agent: AgentFacts,
+  request: RunRequest,
+): { agent: string | null; conversation: string | null } {
   const competes = request.trigger !== 'delegated' && request.trigger !== 'eval';
   return {
     agent: competes && agent.details.concurrency === 'agent' ? `agent:${org}:${agent.agentId}` : null,
@@ -129,4 +155,5 @@ export function slotsFor(org: string, agent: AgentFacts, request: RunRequest): {
 }
 
 /** The slot that names the last turn of a conversation (docs/adr/0011). */
-export const conversationSlot = (org: string, conversationId: string): string => `conversation:${org}:${conversationId}`;
+export const conversationSlot = (org: string, conversationId: string): string =>
+  `conversation:${org}:${conversationId}`;

@@ -15,7 +15,8 @@ type ModelEvent = Extract<RunEvent, { type: 'ModelCallStarted' | 'ModelCallFaile
 export function modelStep(run: LiveRun, event: ModelEvent, material: Material): LiveRun {
   if (event.type === 'ModelCallStarted') {
     const { step: number, attempt, modelId, worstCaseInput, maxOutputTokens } = event.data;
-    const { route, routeAttempt } = run.phase.name === 'backing_off' ? run.phase : { route: 0, routeAttempt: 1 };
+    const { route, routeAttempt } =
+      run.phase.name === 'backing_off' ? run.phase : { route: 0, routeAttempt: 1 };
     const call = { step: number, attempt, route, routeAttempt, modelId, worstCaseInput, maxOutputTokens };
     return { ...run, phase: { name: 'calling_model', ...call } };
   }
@@ -26,9 +27,16 @@ export function modelStep(run: LiveRun, event: ModelEvent, material: Material): 
   const tried = run.phase.name === 'calling_model' ? run.phase : { route: 0, routeAttempt: 0 };
   // A call that a control took back, or that was lost with its driver, says nothing about the route.
   const tries = tried.routeAttempt + (error.code === 'cancelled' || error.code === EXECUTOR_LOST ? 0 : 1);
-  const place = next === 'fallback' ? { route: tried.route + 1, routeAttempt: 1 } : { route: tried.route, routeAttempt: tries };
+  const place =
+    next === 'fallback'
+      ? { route: tried.route + 1, routeAttempt: 1 }
+      : { route: tried.route, routeAttempt: tries };
   const until = event.time + retryInMs;
-  return { ...run, usedTokens, phase: { name: 'backing_off', step: number, attempt: attempt + 1, until, ...place } };
+  return {
+    ...run,
+    usedTokens,
+    phase: { name: 'backing_off', step: number, attempt: attempt + 1, until, ...place },
+  };
 }
 
 function answered(run: LiveRun, event: ModelTurnCompleted, material: Material): LiveRun {

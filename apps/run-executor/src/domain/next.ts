@@ -23,7 +23,11 @@ export const inFlight = (run: LiveRun): boolean =>
 export const decideAll = (run: Run, at: Circumstances): NewRunEvent[] => decideThrough(run, at).events;
 
 /** As {@link decideAll}, and where the run stands after it, if the events get the time `at.now`. */
-export function decideThrough(run: Run, at: Circumstances, material = NO_MATERIAL): { events: NewRunEvent[]; after: Run } {
+export function decideThrough(
+  run: Run,
+  at: Circumstances,
+  material = NO_MATERIAL,
+): { events: NewRunEvent[]; after: Run } {
   const decided: NewRunEvent[] = [];
   let after = run;
   while (isLive(after)) {
@@ -37,7 +41,11 @@ export function decideThrough(run: Run, at: Circumstances, material = NO_MATERIA
 
 /** Folds events that are not appended yet, as of `now`. */
 export const foldNew = (run: Run, events: readonly NewRunEvent[], now: number, material = NO_MATERIAL): Run =>
-  fold(run, events.map((event) => dated(event, now)), material);
+  fold(
+    run,
+    events.map((event) => dated(event, now)),
+    material,
+  );
 
 export const dated = ({ type, data }: NewRunEvent, time: number): RunEvent =>
   ({ type, data, time, actor: 'system:run-executor' }) as RunEvent;
@@ -46,7 +54,8 @@ function decideNext(run: LiveRun, at: Circumstances): NewRunEvent[] {
   if (run.situation !== 'running' || run.woken) return [];
   if (inFlight(run)) return startDueCalls(run, at);
   // What was asked before the answer arrived wins over the answer: the cancel lies ahead of it in the log.
-  if (run.cancelRequested) return end(run, { type: 'RunCancelled', data: { reason: run.cancelRequested.reason } });
+  if (run.cancelRequested)
+    return end(run, { type: 'RunCancelled', data: { reason: run.cancelRequested.reason } });
   if (run.phase.name === 'answered') return answer(run.phase);
   if (run.phase.name === 'gave_up') return fail(run, providerReason(run.phase.error.code), run.phase.error);
   const spoilt = ruined(run);
@@ -78,9 +87,16 @@ function startDueCalls(run: LiveRun, at: Circumstances): NewRunEvent[] {
 
 function answer(phase: { output: StoredText; finish: string }): NewRunEvent[] {
   if (phase.finish === 'refusal')
-    return [failed('model_refused', { code: 'model_refused', text: shownText(phase.output) || 'The model refused to answer.' })];
+    return [
+      failed('model_refused', {
+        code: 'model_refused',
+        text: shownText(phase.output) || 'The model refused to answer.',
+      }),
+    ];
   if (phase.finish === 'content_filter')
-    return [failed('content_filtered', { code: 'content_filtered', text: 'The provider filtered the answer.' })];
+    return [
+      failed('content_filtered', { code: 'content_filtered', text: 'The provider filtered the answer.' }),
+    ];
   return [{ type: 'RunSucceeded', data: { output: phase.output } }];
 }
 
@@ -96,13 +112,16 @@ function ruined(run: LiveRun): ErrorInfo | null {
 
 const handOff = (run: LiveRun, at: Circumstances): CallState | undefined =>
   run.phase.name === 'ready'
-    ? run.phase.after.find((call) => call.outcome === 'succeeded' && at.tools.get(call.tool)?.endsRun === true)
+    ? run.phase.after.find(
+        (call) => call.outcome === 'succeeded' && at.tools.get(call.tool)?.endsRun === true,
+      )
     : undefined;
 
 const failCap = (run: LiveRun, reason: FailureReason): NewRunEvent[] =>
   fail(run, reason, { code: reason, text: capReached(run, reason) });
 
-const fail = (run: LiveRun, reason: FailureReason, error: ErrorInfo): NewRunEvent[] => end(run, failed(reason, error));
+const fail = (run: LiveRun, reason: FailureReason, error: ErrorInfo): NewRunEvent[] =>
+  end(run, failed(reason, error));
 
 const failed = (reason: FailureReason, error: ErrorInfo): NewRunEvent => ({
   type: 'RunFailed',
@@ -115,18 +134,16 @@ export function end(run: LiveRun, terminal: NewRunEvent): NewRunEvent[] {
   const { step, calls } = run.phase;
   const unsent = calls.filter((call) => call.status === 'undecided' || call.status === 'backing_off');
   return [
-    ...unsent.map(
-      (call): NewRunEvent => ({
-        type: 'ToolCallCancelled',
-        data: {
-          step,
-          callId: call.callId,
-          tool: call.tool,
-          observation: { text: 'Not run: the run ended first.' },
-          startedAt: null,
-        },
-      }),
-    ),
+    ...unsent.map((call): NewRunEvent => ({
+      type: 'ToolCallCancelled',
+      data: {
+        step,
+        callId: call.callId,
+        tool: call.tool,
+        observation: { text: 'Not run: the run ended first.' },
+        startedAt: null,
+      },
+    })),
     terminal,
   ];
 }

@@ -15,7 +15,8 @@ describe('C60 fifty stored logs under new code (temporalio/sdk-python#1109)', ()
 
   it('decide again exactly what they hold, call ids, keys and all', () => {
     expect(logs).toHaveLength(50);
-    for (const log of logs) expect(decisionsOf(log)).toEqual(log.map(({ events, facts }) => events.slice(facts)));
+    for (const log of logs)
+      expect(decisionsOf(log)).toEqual(log.map(({ events, facts }) => events.slice(facts)));
   });
 
   it('want nothing new where they stand', () => {
@@ -40,7 +41,14 @@ describe('C60 fifty stored logs under new code (temporalio/sdk-python#1109)', ()
     const here = hashOfAll();
     const zones = ['Pacific/Kiritimati', 'America/St_Johns'];
     const children = zones.map((zone, index) => startSpecProcess(CHILD, [zone, String(1e12 * (index + 1))]));
-    const told = await Promise.all(children.map((child) => child.message((message): message is { zone: number; hash: string } => typeof message === 'object' && message !== null && 'hash' in message)));
+    const told = await Promise.all(
+      children.map((child) =>
+        child.message(
+          (message): message is { zone: number; hash: string } =>
+            typeof message === 'object' && message !== null && 'hash' in message,
+        ),
+      ),
+    );
     expect(told.map(({ hash }) => hash)).toEqual([here, here]);
     expect(told.map(({ zone }) => zone)).toEqual([640, 210]);
     await Promise.all(children.map((child) => child.ended));

@@ -16,19 +16,35 @@ function expectPaired(messages: readonly ChatMessage[]): void {
   });
 }
 
-const turns = fc.array(fc.array(fc.constantFrom('read', 'put', 'write', 'bad'), { maxLength: 3 }), { minLength: 1, maxLength: 8 });
+const turns = fc.array(fc.array(fc.constantFrom('read', 'put', 'write', 'bad'), { maxLength: 3 }), {
+  minLength: 1,
+  maxLength: 8,
+});
 const control: fc.Arbitrary<Control> = fc.oneof(
   fc.constant<Control>({ type: 'CancelRun', reason: 'user' }),
   fc.constant<Control>({ type: 'PauseRun', expiresAt: 1e12 }),
   fc.constant<Control>({ type: 'ResumeRun' }),
   fc.constant<Control>({ type: 'ExtendRun', steps: 2, toolCalls: 1, tokens: 0, seconds: 0 }),
-  fc.constantFrom<Control>({ type: 'SetMode', mode: 'plan' }, { type: 'SetMode', mode: 'auto' }, { type: 'SetMode', mode: 'ask' }),
+  fc.constantFrom<Control>(
+    { type: 'SetMode', mode: 'plan' },
+    { type: 'SetMode', mode: 'auto' },
+    { type: 'SetMode', mode: 'ask' },
+  ),
 );
 const move: fc.Arbitrary<Move> = fc.oneof(
-  { weight: 6, arbitrary: fc.record({ kind: fc.constant('effect' as const), pick: fc.nat(3), fails: fc.boolean() }) },
-  { weight: 2, arbitrary: fc.record({ kind: fc.constant('lost' as const), afterEffect: fc.boolean(), pick: fc.nat(3) }) },
+  {
+    weight: 6,
+    arbitrary: fc.record({ kind: fc.constant('effect' as const), pick: fc.nat(3), fails: fc.boolean() }),
+  },
+  {
+    weight: 2,
+    arbitrary: fc.record({ kind: fc.constant('lost' as const), afterEffect: fc.boolean(), pick: fc.nat(3) }),
+  },
   { weight: 1, arbitrary: fc.record({ kind: fc.constant('control' as const), control }) },
-  { weight: 1, arbitrary: fc.record({ kind: fc.constant('time' as const), ms: fc.integer({ min: 1, max: 100 }) }) },
+  {
+    weight: 1,
+    arbitrary: fc.record({ kind: fc.constant('time' as const), ms: fc.integer({ min: 1, max: 100 }) }),
+  },
 );
 
 it('holds its invariants under every interleaving of effects, losses and controls', () => {
@@ -39,7 +55,9 @@ it('holds its invariants under every interleaving of effects, losses and control
       for (const one of moves) play(world, one, script);
       finish(world, script);
 
-      const ends = world.log.filter((event) => ['RunSucceeded', 'RunFailed', 'RunCancelled'].includes(event.type));
+      const ends = world.log.filter((event) =>
+        ['RunSucceeded', 'RunFailed', 'RunCancelled'].includes(event.type),
+      );
       expect(ends).toHaveLength(1);
       expect(world.log.at(-1)).toBe(ends[0]);
       expect(world.run.situation).toBe('ended');
@@ -48,7 +66,11 @@ it('holds its invariants under every interleaving of effects, losses and control
       expect(new Set(turnsRecorded).size).toBe(turnsRecorded.length);
 
       const writes = new Set(
-        world.log.flatMap((e) => (e.type === 'ToolCallStarted' && !e.data.idempotent && e.data.effect === 'write' ? [e.data.callId] : [])),
+        world.log.flatMap((e) =>
+          e.type === 'ToolCallStarted' && !e.data.idempotent && e.data.effect === 'write'
+            ? [e.data.callId]
+            : [],
+        ),
       );
       for (const callId of writes) expect(world.effects.get(callId) ?? 0).toBeLessThanOrEqual(1);
       for (const callId of world.effects.keys())

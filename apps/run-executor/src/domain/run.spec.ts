@@ -145,7 +145,10 @@ class Story {
 
   claimedBy(instance: string): this {
     const claims = claim(this.live, instance, 'no_responders');
-    return this.append([...claims, ...decideAll(foldNew(this.run, claims, this.now + 10), at(this.now + 10))]);
+    return this.append([
+      ...claims,
+      ...decideAll(foldNew(this.run, claims, this.now + 10), at(this.now + 10)),
+    ]);
   }
 
   happens(...facts: NewRunEvent[]): this {
@@ -197,58 +200,98 @@ describe('the loop', () => {
   });
 
   it('puts parallel results into the dialog in call order, whatever order they arrive in', () => {
-    const story = started().happens(turn(1, [['look', '1'], ['look', '2']]));
+    const story = started().happens(
+      turn(1, [
+        ['look', '1'],
+        ['look', '2'],
+      ]),
+    );
     story.happens(result('c1-1', 'second'));
     expect(story.last?.type).toBe('ToolCallSucceeded');
     story.happens(result('c1-0', 'first'));
-    expect(messagesOf(story.live.transcript).slice(-2).map((m) => m.text)).toEqual(['first', 'second']);
+    expect(
+      messagesOf(story.live.transcript)
+        .slice(-2)
+        .map((m) => m.text),
+    ).toEqual(['first', 'second']);
   });
 
   it('makes invalid arguments and unknown tools observations that the model sees', () => {
-    const story = started().happens(turn(1, [['look', 'bad'], ['nowhere', '{}']]));
-    expect(story.since(5)).toEqual(['ToolCallFailed', 'ToolCallFailed', 'BudgetSnapshotTaken', 'ModelCallStarted']);
+    const story = started().happens(
+      turn(1, [
+        ['look', 'bad'],
+        ['nowhere', '{}'],
+      ]),
+    );
+    expect(story.since(5)).toEqual([
+      'ToolCallFailed',
+      'ToolCallFailed',
+      'BudgetSnapshotTaken',
+      'ModelCallStarted',
+    ]);
     expect(messagesOf(story.live.transcript).at(-1)?.text).toMatch(/There is no tool "nowhere".*look/);
   });
 
   it('C30 ends a run that makes the same invalid call three times in a row', () => {
     const story = started();
     for (const step of [1, 2, 3]) story.happens(turn(step, [['look', 'bad']]));
-    expect(story.last).toMatchObject({ type: 'RunFailed', data: { termination: 'ToolFailure', error: { code: 'repeated_invalid_call' } } });
+    expect(story.last).toMatchObject({
+      type: 'RunFailed',
+      data: { termination: 'ToolFailure', error: { code: 'repeated_invalid_call' } },
+    });
   });
 
   it('ends with the result of a tool that hands the dialog over', () => {
-    const story = started().happens(turn(1, [['hand_over', '{}']])).happens(result('c1-0', 'transferred', 'hand_over'));
+    const story = started()
+      .happens(turn(1, [['hand_over', '{}']]))
+      .happens(result('c1-0', 'transferred', 'hand_over'));
     expect(story.last).toEqual({ type: 'RunSucceeded', data: { output: { text: 'transferred' } } });
   });
 
   it('C19 decides by content: calls are run whatever the finish reason, and an empty answer is an answer', () => {
-    expect(started().happens(turn(1, [['look', '{}']], { finish: 'stop' })).last?.type).toBe('ToolCallStarted');
+    expect(started().happens(turn(1, [['look', '{}']], { finish: 'stop' })).last?.type).toBe(
+      'ToolCallStarted',
+    );
     const empty = started().happens(turn(1, [], { finish: 'tool_calls', text: null }));
     expect(empty.last).toEqual({ type: 'RunSucceeded', data: { output: { text: '' } } });
   });
 
   it('ends a refusal and a filtered answer as such', () => {
-    expect(started().happens(turn(1, [], { finish: 'refusal' })).last).toMatchObject({ data: { reason: 'model_refused' } });
-    expect(started().happens(turn(1, [], { finish: 'content_filter' })).last).toMatchObject({ data: { reason: 'content_filtered' } });
+    expect(started().happens(turn(1, [], { finish: 'refusal' })).last).toMatchObject({
+      data: { reason: 'model_refused' },
+    });
+    expect(started().happens(turn(1, [], { finish: 'content_filter' })).last).toMatchObject({
+      data: { reason: 'content_filtered' },
+    });
   });
 });
 
 describe('bounds', () => {
   it('ends at the step cap after the results of the last turn are recorded', () => {
-    const story = started({ bounds: { maxSteps: 1 } }).happens(turn(1, [['look', '{}']])).happens(result('c1-0'));
+    const story = started({ bounds: { maxSteps: 1 } })
+      .happens(turn(1, [['look', '{}']]))
+      .happens(result('c1-0'));
     expect(story.since(-2)).toEqual(['ToolCallSucceeded', 'RunFailed']);
     expect(story.last).toMatchObject({ data: { termination: 'BudgetExceeded', reason: 'iteration_cap' } });
   });
 
   it('dispatches no call of a turn that asks for more than is left', () => {
-    const story = started({ bounds: { maxToolCalls: 1 } }).happens(turn(1, [['look', '1'], ['look', '2']]));
+    const story = started({ bounds: { maxToolCalls: 1 } }).happens(
+      turn(1, [
+        ['look', '1'],
+        ['look', '2'],
+      ]),
+    );
     expect(story.since(5)).toEqual(['ToolCallCancelled', 'ToolCallCancelled', 'RunFailed']);
     expect(story.last).toMatchObject({ data: { reason: 'tool_call_cap' } });
   });
 
   it('lowers the output limit to what is left, and stops before the money is spent', () => {
     const tight = started({ bounds: { tokenBudget: 200 } });
-    expect(tight.last).toMatchObject({ type: 'ModelCallStarted', data: { worstCaseInput: 121, maxOutputTokens: 79 } });
+    expect(tight.last).toMatchObject({
+      type: 'ModelCallStarted',
+      data: { worstCaseInput: 121, maxOutputTokens: 79 },
+    });
     const none = started({ bounds: { tokenBudget: 121 } });
     expect(none.last).toMatchObject({ type: 'RunFailed', data: { reason: 'token_budget' } });
   });
@@ -262,7 +305,10 @@ describe('bounds', () => {
     expect(story.last?.type).toBe('ModelCallStarted');
     story.now += 2_000;
     story.happens(turn(2, [['look', '{}']]));
-    expect(story.last).toMatchObject({ type: 'RunFailed', data: { termination: 'Deadline', reason: 'deadline' } });
+    expect(story.last).toMatchObject({
+      type: 'RunFailed',
+      data: { termination: 'Deadline', reason: 'deadline' },
+    });
   });
 });
 
@@ -277,8 +323,13 @@ describe('model failures', () => {
   it('falls back along the list and ends where it is used up', () => {
     const story = started().happens(modelFailed({ next: 'fallback', retryInMs: 0 }));
     expect(story.last).toMatchObject({ type: 'ModelCallStarted', data: { modelId: 'm2', attempt: 2 } });
-    story.happens(modelFailed({ attempt: 2, next: 'give_up', error: { code: 'provider_auth', text: 'no', status: 401 } }));
-    expect(story.last).toMatchObject({ type: 'RunFailed', data: { termination: 'Error', reason: 'provider_auth' } });
+    story.happens(
+      modelFailed({ attempt: 2, next: 'give_up', error: { code: 'provider_auth', text: 'no', status: 401 } }),
+    );
+    expect(story.last).toMatchObject({
+      type: 'RunFailed',
+      data: { termination: 'Error', reason: 'provider_auth' },
+    });
   });
 });
 
@@ -289,17 +340,31 @@ describe('modes', () => {
   });
 
   it('asks for a decision in ask mode before anything of the turn is dispatched', () => {
-    const story = started({ mode: 'ask' }).happens(turn(1, [['look', '{}'], ['write', '{}']]));
+    const story = started({ mode: 'ask' }).happens(
+      turn(1, [
+        ['look', '{}'],
+        ['write', '{}'],
+      ]),
+    );
     expect(story.since(5)).toEqual(['ToolCallCancelled', 'ToolCallCancelled', 'RunFailed']);
-    expect(story.last).toMatchObject({ data: { termination: 'ConfirmationPending', reason: 'confirmation_required' } });
+    expect(story.last).toMatchObject({
+      data: { termination: 'ConfirmationPending', reason: 'confirmation_required' },
+    });
   });
 });
 
 describe('a lost executor', () => {
   it('books the model call that was under way at its worst case and asks again', () => {
     const story = started().claimedBy('i2');
-    expect(story.since(4)).toEqual(['RunRecovered', 'ModelCallFailed', 'BudgetSnapshotTaken', 'ModelCallStarted']);
-    expect(story.events[5]).toMatchObject({ data: { usage: { input: 121, output: 1_000, estimated: true } } });
+    expect(story.since(4)).toEqual([
+      'RunRecovered',
+      'ModelCallFailed',
+      'BudgetSnapshotTaken',
+      'ModelCallStarted',
+    ]);
+    expect(story.events[5]).toMatchObject({
+      data: { usage: { input: 121, output: 1_000, estimated: true } },
+    });
     expect(story.live.epoch).toBe(2);
   });
 
@@ -307,18 +372,43 @@ describe('a lost executor', () => {
     const story = started().happens(turn(1, [['put', '{}']]));
     const first = story.last;
     story.claimedBy('i2');
-    expect(story.since(7)).toEqual(['RunRecovered', 'ToolCallAmbiguous', 'BudgetSnapshotTaken', 'ToolCallStarted']);
+    expect(story.since(7)).toEqual([
+      'RunRecovered',
+      'ToolCallAmbiguous',
+      'BudgetSnapshotTaken',
+      'ToolCallStarted',
+    ]);
     expect(story.last?.data).toEqual({ ...first?.data, attempt: 2 });
   });
 
   it('is held against neither tool nor route: their own failures alone count', () => {
     const failed = (attempt: number): NewRunEvent => ({
       type: 'ToolCallFailed',
-      data: { step: 1, callId: 'c1-0', tool: 'look', error: { code: 'connection', text: '' }, observation: { text: '' }, startedAt: 0, attempt, willRetry: true, retryInMs: 0 },
+      data: {
+        step: 1,
+        callId: 'c1-0',
+        tool: 'look',
+        error: { code: 'connection', text: '' },
+        observation: { text: '' },
+        startedAt: 0,
+        attempt,
+        willRetry: true,
+        retryInMs: 0,
+      },
     });
-    const tools = new Story().claimedBy('a').happens(turn(1, [['look', '{}']])).claimedBy('b').claimedBy('c').happens(failed(3));
+    const tools = new Story()
+      .claimedBy('a')
+      .happens(turn(1, [['look', '{}']]))
+      .claimedBy('b')
+      .claimedBy('c')
+      .happens(failed(3));
     expect(tools.live.phase).toMatchObject({ name: 'calling_tools', calls: [{ attempt: 4, failures: 1 }] });
-    const models = new Story().claimedBy('a').claimedBy('b').happens(modelFailed({ attempt: 2, error: { code: 'cancelled', text: '', status: null }, retryInMs: 0 }));
+    const models = new Story()
+      .claimedBy('a')
+      .claimedBy('b')
+      .happens(
+        modelFailed({ attempt: 2, error: { code: 'cancelled', text: '', status: null }, retryInMs: 0 }),
+      );
     expect(models.live.phase).toMatchObject({ name: 'calling_model', attempt: 3, routeAttempt: 1 });
   });
 
@@ -326,7 +416,17 @@ describe('a lost executor', () => {
     const calls = Array.from({ length: PARALLEL_CALLS + 6 }, (_, n): [string, string] => ['look', String(n)]);
     const failed: NewRunEvent = {
       type: 'ToolCallFailed',
-      data: { step: 1, callId: 'c1-0', tool: 'look', error: { code: 'connection', text: '' }, observation: { text: '' }, startedAt: 0, attempt: 1, willRetry: true, retryInMs: 0 },
+      data: {
+        step: 1,
+        callId: 'c1-0',
+        tool: 'look',
+        error: { code: 'connection', text: '' },
+        observation: { text: '' },
+        startedAt: 0,
+        attempt: 1,
+        willRetry: true,
+        retryInMs: 0,
+      },
     };
     const story = new Story({ bounds: { maxToolCalls: 1_000 } }).claimedBy('a').happens(turn(1, calls));
     story.happens(failed).happens(result('c1-1'));
@@ -336,19 +436,34 @@ describe('a lost executor', () => {
   });
 
   it('never repeats a write that is not idempotent: the run ends unknown_effect', () => {
-    const story = started().happens(turn(1, [['write', '{}']])).claimedBy('i2');
-    expect(story.last).toMatchObject({ type: 'RunFailed', data: { termination: 'ToolFailure', reason: 'unknown_effect' } });
+    const story = started()
+      .happens(turn(1, [['write', '{}']]))
+      .claimedBy('i2');
+    expect(story.last).toMatchObject({
+      type: 'RunFailed',
+      data: { termination: 'ToolFailure', reason: 'unknown_effect' },
+    });
   });
 
   it('C10 keeps a result that was recorded and repeats only the call without one', () => {
-    const story = started().happens(turn(1, [['look', '1'], ['look', '2']])).happens(result('c1-0', 'kept'));
+    const story = started()
+      .happens(
+        turn(1, [
+          ['look', '1'],
+          ['look', '2'],
+        ]),
+      )
+      .happens(result('c1-0', 'kept'));
     story.claimedBy('i2');
     const again = story.events.filter((e) => e.type === 'ToolCallStarted' && e.data.attempt === 2);
     expect(again.map((e) => (e.type === 'ToolCallStarted' ? e.data.callId : ''))).toEqual(['c1-1']);
   });
 
   it('buys no recorded turn again', () => {
-    const story = started().happens(turn(1, [['look', '{}']])).happens(result('c1-0')).claimedBy('i2');
+    const story = started()
+      .happens(turn(1, [['look', '{}']]))
+      .happens(result('c1-0'))
+      .claimedBy('i2');
     const turns = story.events.filter((e) => e.type === 'ModelTurnCompleted');
     expect(turns).toHaveLength(1);
     expect(story.last).toMatchObject({ type: 'ModelCallStarted', data: { step: 2 } });
@@ -366,7 +481,9 @@ describe('controls', () => {
   });
 
   it('starts no tool after the cancel, and a turn that arrives with it is recorded', () => {
-    const story = started().control({ type: 'CancelRun', reason: 'user' }).happens(turn(1, [['look', '{}']]));
+    const story = started()
+      .control({ type: 'CancelRun', reason: 'user' })
+      .happens(turn(1, [['look', '{}']]));
     expect(story.since(5)).toEqual(['ModelTurnCompleted', 'ToolCallCancelled', 'RunCancelled']);
   });
 
@@ -387,22 +504,31 @@ describe('controls', () => {
   });
 
   it('changes the mode for the next call', () => {
-    const story = started({ mode: 'auto' }).control({ type: 'SetMode', mode: 'plan' }).happens(turn(1, [['write', '{}']]));
+    const story = started({ mode: 'auto' })
+      .control({ type: 'SetMode', mode: 'plan' })
+      .happens(turn(1, [['write', '{}']]));
     expect(story.events.some((event) => event.type === 'ToolCallDenied')).toBe(true);
   });
 
   it('ends a pause that outlives its time, and a cancel that the driver does not obey', () => {
     const paused = new Story().control({ type: 'PauseRun', expiresAt: 5_000 });
     expect(expirePause(paused.live, 4_999)).toEqual([]);
-    expect(expirePause(paused.live, 5_000)).toMatchObject([{ type: 'RunFailed', data: { reason: 'pause_expired' } }]);
-    const stuck = started().happens(turn(1, [['write', '{}']])).control({ type: 'CancelRun', reason: 'user' });
+    expect(expirePause(paused.live, 5_000)).toMatchObject([
+      { type: 'RunFailed', data: { reason: 'pause_expired' } },
+    ]);
+    const stuck = started()
+      .happens(turn(1, [['write', '{}']]))
+      .control({ type: 'CancelRun', reason: 'user' });
     expect(forceCancel(stuck.live).map((event) => event.type)).toEqual(['ToolCallAmbiguous', 'RunCancelled']);
   });
 });
 
 describe('the fold', () => {
   it('is deterministic and leaves an ended run as it is', () => {
-    const story = started().happens(turn(1, [['look', '{}']])).happens(result('c1-0')).happens(turn(2));
+    const story = started()
+      .happens(turn(1, [['look', '{}']]))
+      .happens(result('c1-0'))
+      .happens(turn(2));
     const events = story.events.map((event, index) => dated(event, 1_000 + index)) as RunEvent[];
     expect(fold(NO_RUN, events, NO_MATERIAL)).toEqual(fold(NO_RUN, events, NO_MATERIAL));
     const after = fold(story.run, events, NO_MATERIAL);

@@ -40,7 +40,8 @@ export function messagesOf(transcript: Transcript): readonly ChatMessage[] {
 export function messageBytes(message: ChatMessage): number {
   if (message.role !== 'assistant') return byteLength(message.text) + BYTES_PER_MESSAGE;
   let bytes = byteLength(message.text ?? '') + byteLength(message.providerState ?? '') + BYTES_PER_MESSAGE;
-  for (const call of message.toolCalls) bytes += byteLength(call.tool) + byteLength(call.arguments) + BYTES_PER_MESSAGE;
+  for (const call of message.toolCalls)
+    bytes += byteLength(call.tool) + byteLength(call.arguments) + BYTES_PER_MESSAGE;
   return bytes;
 }
 

@@ -59,63 +59,42 @@ export interface Executor {
 
 /** Wires the executor. Starts nothing. */
 export function assemble(on: Foundations): Executor {
-  const { config, log, queues, connection, db, logger } = on;
-  const { clock = Date.now } = on;
-  const instance = randomUUID();
+  const { config, connection, queues, db } = on;
   const store = blobs(db);
   const texts = new Texts(store);
-  const definitions = new Definitions(store);
-  const runs = new RunLog(log, texts, 'run-executor');
   const operations = new OperationsQueries(db);
-  const presence = new Presence(connection, instance);
-  const tools = on.tools ?? toolRunnerFor(config, logger, clock);
-  const release = (org: string, runId: string) => operations.releaseSlots(org, runId);
-  const enqueue = async (org: string, runId: string) => void (await queues.publish(workSubject(org, runId), { run_id: runId }));
-  const drivers = new Drivers({
+  const parts = {
     ...portsOf(on),
-    runs,
-    texts,
-    definitions,
-    tools,
-    instance,
-    release,
-    enqueue,
-  });
-  const evidences = new Evidences(presence, connectedFor(connection), (runId) => operations.heartbeatAge(runId));
-  const registry = new RegistryFacts(log);
-  const conversations = new Conversations(log);
-  const { pauseTtlMs } = config;
-  const intakeProcess = new Intake({
-    runs,
-    registry,
-    conversations,
-    definitions,
+    instance: randomUUID(),
     texts,
     operations,
-    drivers,
-    enqueue,
-    instance,
-    clock,
-    pauseTtlMs,
-  });
+    definitions: new Definitions(store),
+    runs: new RunLog(on.log, texts, 'run-executor'),
+    registry: new RegistryFacts(on.log),
+    conversations: new Conversations(on.log),
+    tools: on.tools ?? toolRunnerFor(config, on.logger, on.clock ?? Date.now),
+    release: (org: string, runId: string) => operations.releaseSlots(org, runId),
+    enqueue: async (org: string, runId: string) =>
+      void (await queues.publish(workSubject(org, runId), { run_id: runId })),
+  };
+  const presence = new Presence(connection, parts.instance);
+  const drivers = new Drivers(parts);
+  const evidences = new Evidences(presence, connectedFor(connection), (runId) =>
+    operations.heartbeatAge(runId),
+  );
+  const intakeProcess = new Intake({ ...parts, drivers });
   return {
-    instance,
+    ...parts,
     presence,
-    runs,
-    conversations,
-    operations,
     drivers,
-    tools,
-    release,
-    enqueue,
     intakeProcess,
     intake: new IntakeConsumer(connection, queues, intakeProcess, config.intakeConcurrency),
-    work: new WorkConsumer(queues, runs, drivers, evidences, config.intakeConcurrency),
-    sweep: new Sweep({ operations, runs, drivers, evidences, intake: intakeProcess, instance, clock, release, log: logger }),
+    work: new WorkConsumer(queues, parts.runs, drivers, evidences, config.intakeConcurrency),
+    sweep: new Sweep({ ...parts, drivers, evidences, intake: intakeProcess }),
   };
 }
 
-/** What drivers take from outside: models, time, chance, settings. */
+/** What parts take from outside: models, time, chance, settings. */
 const portsOf = ({ config, logger, models, clock = Date.now, random = Math.random }: Foundations) => ({
   models: models ?? modelsFor(config),
   clock,

@@ -38,7 +38,11 @@ export class Births {
     digest: string,
   ): Promise<IntakeAnswer> {
     const { org, runId } = before;
-    const material = await this.ports.runs.materialFor(org, runId, born.map((event) => dated(event, 0)));
+    const material = await this.ports.runs.materialFor(
+      org,
+      runId,
+      born.map((event) => dated(event, 0)),
+    );
     const loaded: LoadedRun = { ...before, run: NO_RUN, material };
     const claims = born[0]?.type === 'RunQueued' && this.ports.drivers.register(runId, 1);
     try {
@@ -52,7 +56,11 @@ export class Births {
   }
 
   /** One commit: queued, claimed, and what follows from that. */
-  private async startHere(loaded: LoadedRun, born: NewRunEvent[], request: RunRequest): Promise<IntakeAnswer> {
+  private async startHere(
+    loaded: LoadedRun,
+    born: NewRunEvent[],
+    request: RunRequest,
+  ): Promise<IntakeAnswer> {
     const now = this.ports.clock();
     const queued = foldNew(NO_RUN, born, now, loaded.material);
     const digest = isLive(queued) ? queued.definition : '';
@@ -75,7 +83,11 @@ export class Births {
   private async store(loaded: LoadedRun, events: NewRunEvent[], request: RunRequest): Promise<IntakeAnswer> {
     // The schema has checked the actor's form.
     const appended = await this.ports.runs.append(loaded, events, request.requested_by as Actor);
-    loaded.run = fold(NO_RUN, events.map((event) => dated(event, appended.time)), loaded.material);
+    loaded.run = fold(
+      NO_RUN,
+      events.map((event) => dated(event, appended.time)),
+      loaded.material,
+    );
     loaded.sequence = appended.sequence;
     return answerOf(loaded, true);
   }
@@ -99,7 +111,9 @@ export class Births {
     const loaded = await this.ports.runs.glance(org, runId);
     if (loaded.sequence > 0) return this.again(loaded, digest);
     if (known !== digest) throw keyReused(runId);
-    throw new Problem('not_found', 'This request was carried out before; its run has been deleted.', { run_id: runId });
+    throw new Problem('not_found', 'This request was carried out before; its run has been deleted.', {
+      run_id: runId,
+    });
   }
 
   /** The same key again: the same run for ever, or a refusal (P2.8). */
@@ -130,7 +144,9 @@ export class Births {
 }
 
 const keyReused = (runId: string): Problem =>
-  new Problem('idempotency_key_reused', 'This key was used for another request; use a new key.', { run_id: runId });
+  new Problem('idempotency_key_reused', 'This key was used for another request; use a new key.', {
+    run_id: runId,
+  });
 
 const answerOf = ({ run, runId, sequence }: LoadedRun, created: boolean): IntakeAnswer => ({
   ok: true,

@@ -15,7 +15,9 @@ import type { LoadedRun, RunLog } from './run-log.adapter';
 
 const runId = z.strictObject({ run_id: z.string().regex(TOKEN, 'must be a run id') });
 /** Why it is cancelled is the platform's to say: the scheduler replaces a run by its next slot. */
-const cancelling = runId.extend({ reason: z.enum(['user', 'replaced'], 'must be user or replaced').default('user') });
+const cancelling = runId.extend({
+  reason: z.enum(['user', 'replaced'], 'must be user or replaced').default('user'),
+});
 
 /** Conflicts with the run's own progress before a control gives up; each is a few milliseconds. */
 const TRIES = 20;
@@ -88,7 +90,12 @@ export class ControlsController {
     return this.control(caller, run_id, { type: 'DeleteRun' });
   }
 
-  private async control(caller: Caller, id: string, control: Control, evenEnded = false): Promise<ControlAnswer> {
+  private async control(
+    caller: Caller,
+    id: string,
+    control: Control,
+    evenEnded = false,
+  ): Promise<ControlAnswer> {
     for (let tries = 0; tries < TRIES; tries++) {
       const loaded = await this.ports.runs.glance(caller.org, id);
       requireRight(caller, loaded.run);
@@ -121,8 +128,10 @@ export function requireRight(caller: Caller, run: Run): void {
   if (run.situation === 'none') throw new Problem('not_found', 'There is no such run.');
   if (caller.roles.includes('admin') || caller.roles.includes('operator')) return;
   const { identity } = run as LiveRun | EndedRun;
-  const own = identity?.requestedBy === caller.actor || (caller.userId !== null && identity?.userId === caller.userId);
-  if (!own) throw new Problem('forbidden', 'The run belongs to somebody else; an admin or operator may control it.');
+  const own =
+    identity?.requestedBy === caller.actor || (caller.userId !== null && identity?.userId === caller.userId);
+  if (!own)
+    throw new Problem('forbidden', 'The run belongs to somebody else; an admin or operator may control it.');
 }
 
 const answerOf = ({ runId: id }: LoadedRun, run: Run, sequence: number): ControlAnswer => ({
@@ -134,4 +143,3 @@ const answerOf = ({ runId: id }: LoadedRun, run: Run, sequence: number): Control
   mode: isLive(run) ? run.mode : null,
   position: formatPosition({ sequence, index: 0 }),
 });
-

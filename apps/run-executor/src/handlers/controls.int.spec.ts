@@ -30,7 +30,13 @@ const WALK: Script = {
 };
 
 type Named = 'cancel' | 'pause' | 'resume' | 'extend' | 'setMode';
-const INPUT: Record<Named, object> = { cancel: {}, pause: {}, resume: {}, extend: { steps: 3 }, setMode: { mode: 'plan' } };
+const INPUT: Record<Named, object> = {
+  cancel: {},
+  pause: {},
+  resume: {},
+  extend: { steps: 3 },
+  setMode: { mode: 'plan' },
+};
 
 type Told = ControlAnswer | Problem;
 
@@ -88,11 +94,20 @@ describe('a control at every moment of a run', () => {
       const last = events.at(-1)?.type;
       expect({ where, last }).toEqual({ where, last: accepted(told()) ? 'RunCancelled' : 'RunSucceeded' });
       expect(only(events, 'RunCancelRequested').length).toBeLessThanOrEqual(1);
-      const after = events.slice(events.findIndex((event) => event.type === 'RunCancelRequested')).map((event) => event.type);
-      if (accepted(told())) for (const type of ['ToolCallStarted', 'ModelCallStarted']) expect({ where, after }).not.toMatchObject({ after: expect.arrayContaining([type]) });
+      const after = events
+        .slice(events.findIndex((event) => event.type === 'RunCancelRequested'))
+        .map((event) => event.type);
+      if (accepted(told()))
+        for (const type of ['ToolCallStarted', 'ModelCallStarted'])
+          expect({ where, after }).not.toMatchObject({ after: expect.arrayContaining([type]) });
       // A call whose sending was under way already is the one that may still go out.
-      const late = world.outside.toolCalls.filter((call) => call.runId === runId && call.at > saidAt()).map((call) => call.tool.name);
-      expect({ where, late }).toEqual({ where, late: late.filter((name) => tap.moments[at] === `before tool ${name}`) });
+      const late = world.outside.toolCalls
+        .filter((call) => call.runId === runId && call.at > saidAt())
+        .map((call) => call.tool.name);
+      expect({ where, late }).toEqual({
+        where,
+        late: late.filter((name) => tap.moments[at] === `before tool ${name}`),
+      });
     });
   });
 
@@ -101,10 +116,17 @@ describe('a control at every moment of a run', () => {
       const key = `pause-${at}`;
       const { runId, executor, told, tap } = await walk(key, 'pause', at);
       const where = `${at}: ${tap.moments[at]}`;
-      const parkedOrEnded = await eventually(async () => (await world.types(runId)).find((type) => type === 'RunPaused' || type === 'RunSucceeded'), { withinMs: 30_000 });
+      const parkedOrEnded = await eventually(
+        async () =>
+          (await world.types(runId)).find((type) => type === 'RunPaused' || type === 'RunSucceeded'),
+        { withinMs: 30_000 },
+      );
       if (parkedOrEnded === 'RunPaused') {
         await eventually(() => executor.executor.drivers.runIds().length === 0);
-        expect({ where, told: told().map((one) => one instanceof Problem) }).toEqual({ where, told: [false, false, false] });
+        expect({ where, told: told().map((one) => one instanceof Problem) }).toEqual({
+          where,
+          told: [false, false, false],
+        });
         await tell('resume', runId);
       }
       await world.ended(runId);
@@ -133,8 +155,16 @@ describe('a control at every moment of a run', () => {
         await world.ended(runId);
         await executor.stop();
         const events = await expectSound(world, runId, key);
-        const recorded = control === 'extend' ? only(events, 'RunExtended').length : only(events, 'RunModeSet').length;
-        expect({ key, recorded }).toEqual({ key, recorded: accepted(told()) ? (control === 'extend' ? told().filter((one) => !(one instanceof Problem)).length : 1) : 0 });
+        const recorded =
+          control === 'extend' ? only(events, 'RunExtended').length : only(events, 'RunModeSet').length;
+        expect({ key, recorded }).toEqual({
+          key,
+          recorded: accepted(told())
+            ? control === 'extend'
+              ? told().filter((one) => !(one instanceof Problem)).length
+              : 1
+            : 0,
+        });
         expect(events.at(-1)?.type).toBe('RunSucceeded');
         if (control === 'setMode') expectDeniedAfter(events);
       }
@@ -163,7 +193,14 @@ describe('a cancel', () => {
     for (let round = 0; round < 5; round++) {
       const key = `abort-${round}`;
       const asked = deferred();
-      world.outside.script = { model: async () => (asked.resolve(), await wait(20_000, null, { ref: false }), calls(['write', '{}'])), tool: () => ok('never') };
+      world.outside.script = {
+        model: async () => (
+          asked.resolve(),
+          await wait(20_000, null, { ref: false }),
+          calls(['write', '{}'])
+        ),
+        tool: () => ok('never'),
+      };
       const runId = await world.start(key);
       await asked.promise;
       const startedAt = performance.now();
@@ -175,7 +212,9 @@ describe('a cancel', () => {
       took.push(Math.round(performance.now() - startedAt));
       await world.ended(runId);
       const events = await expectSound(world, runId, key);
-      expect(only(events, 'ModelCallFailed').map((event) => [event.data.error.code, event.data.usage.estimated])).toEqual([['cancelled', true]]);
+      expect(
+        only(events, 'ModelCallFailed').map((event) => [event.data.error.code, event.data.usage.estimated]),
+      ).toEqual([['cancelled', true]]);
       expect(world.outside.toolsOf(runId)).toEqual([]);
     }
     const median = took.toSorted((a, b) => a - b)[2] ?? Infinity;
@@ -190,7 +229,13 @@ describe('a cancel', () => {
       tool: (call) =>
         new Promise((resolve) => {
           running.resolve();
-          call.signal.addEventListener('abort', () => resolve(call.tool.name === 'look' ? { ok: false, code: 'cancelled', text: 'stopped', effect: 'none', transient: false } : ok('just done')));
+          call.signal.addEventListener('abort', () =>
+            resolve(
+              call.tool.name === 'look'
+                ? { ok: false, code: 'cancelled', text: 'stopped', effect: 'none', transient: false }
+                : ok('just done'),
+            ),
+          );
         }),
     };
     const runId = await world.start('abort-tools');
@@ -198,12 +243,20 @@ describe('a cancel', () => {
     await door.controls.cancel(CALLER, { run_id: runId });
     await world.ended(runId);
     const events = await expectSound(world, runId, 'abort-tools');
-    expect(events.slice(-3).map((event) => event.type).toSorted()).toEqual(['RunCancelled', 'ToolCallCancelled', 'ToolCallSucceeded']);
+    expect(
+      events
+        .slice(-3)
+        .map((event) => event.type)
+        .toSorted(),
+    ).toEqual(['RunCancelled', 'ToolCallCancelled', 'ToolCallSucceeded']);
   });
 
   it('that is not obeyed for 10 s is closed by the sweep, with the open call ambiguous', async () => {
     const running = deferred();
-    world.outside.script = { model: () => calls(['write', '{}'], ['look', '{}']), tool: () => (running.resolve(), new Promise(() => undefined)) };
+    world.outside.script = {
+      model: () => calls(['write', '{}'], ['look', '{}']),
+      tool: () => (running.resolve(), new Promise(() => undefined)),
+    };
     const runId = await world.start('deaf');
     await running.promise;
     await door.controls.cancel(CALLER, { run_id: runId });
@@ -211,7 +264,11 @@ describe('a cancel', () => {
     await world.ended(runId, 40_000);
     expect(performance.now() - startedAt).toBeGreaterThan(8_000);
     const events = await world.events(runId);
-    expect(events.slice(-3).map((event) => event.type)).toEqual(['ToolCallAmbiguous', 'ToolCallAmbiguous', 'RunCancelled']);
+    expect(events.slice(-3).map((event) => event.type)).toEqual([
+      'ToolCallAmbiguous',
+      'ToolCallAmbiguous',
+      'RunCancelled',
+    ]);
     expectPaired(await dialogOf(world, runId));
     await eventually(() => door.executor.drivers.runIds().length === 0);
   });
@@ -223,10 +280,16 @@ describe('a cancel', () => {
     const taken = full.take(world.requestFor(`ends-${state}`));
     await unheard.reached;
     const runId = world.runId(`ends-${state}`);
-    if (state === 'paused') expect(await door.controls.pause(CALLER, { run_id: runId })).toMatchObject({ state });
-    expect(await door.controls.cancel(CALLER, { run_id: runId })).toMatchObject({ state: 'cancelled', cancel_requested: false });
+    if (state === 'paused')
+      expect(await door.controls.pause(CALLER, { run_id: runId })).toMatchObject({ state });
+    expect(await door.controls.cancel(CALLER, { run_id: runId })).toMatchObject({
+      state: 'cancelled',
+      cancel_requested: false,
+    });
     expect(await door.controls.cancel(CALLER, { run_id: runId })).toMatchObject({ state: 'cancelled' });
-    await expect(door.controls.resume(CALLER, { run_id: runId })).rejects.toMatchObject({ code: 'run_not_controllable' });
+    await expect(door.controls.resume(CALLER, { run_id: runId })).rejects.toMatchObject({
+      code: 'run_not_controllable',
+    });
     unheard.open();
     await taken;
     await expectSound(world, runId, `ends-${state}`);
@@ -238,16 +301,25 @@ describe('a cancel', () => {
 describe('a pause', () => {
   it('lets a running tool finish, aborts a model call, and holds no memory while it lasts', async () => {
     const [running, finish] = [deferred(), deferred()];
-    world.outside.script = { model: (_request, step) => (step === 1 ? calls(['write', '{}']) : { text: 'done' }), tool: async () => (running.resolve(), await finish.promise, ok('written')) };
+    world.outside.script = {
+      model: (_request, step) => (step === 1 ? calls(['write', '{}']) : { text: 'done' }),
+      tool: async () => (running.resolve(), await finish.promise, ok('written')),
+    };
     const runId = await world.start('pause-tool');
     await running.promise;
-    expect(await door.controls.pause(CALLER, { run_id: runId })).toMatchObject({ state: 'running', pause_requested: true });
+    expect(await door.controls.pause(CALLER, { run_id: runId })).toMatchObject({
+      state: 'running',
+      pause_requested: true,
+    });
     await wait(100);
     expect(await world.types(runId)).not.toContain('RunPaused');
     finish.resolve();
     await world.logged(runId, 'RunPaused');
     await eventually(() => !door.executor.drivers.has(runId));
-    expect((await world.events(runId)).slice(-2).map((event) => event.type)).toEqual(['ToolCallSucceeded', 'RunPaused']);
+    expect((await world.events(runId)).slice(-2).map((event) => event.type)).toEqual([
+      'ToolCallSucceeded',
+      'RunPaused',
+    ]);
     expect(await world.row(runId)).toMatchObject({ state: 'paused' });
     const other = await TestExecutor.start(world);
     await door.stop();
@@ -255,27 +327,38 @@ describe('a pause', () => {
     await world.ended(runId);
     await expectSound(world, runId, 'pause-tool');
     const recovered = only(await world.events(runId), 'RunRecovered');
-    expect(recovered.map((event) => [event.data.evidence, event.data.instance])).toEqual([['woken', other.executor.instance]]);
+    expect(recovered.map((event) => [event.data.evidence, event.data.instance])).toEqual([
+      ['woken', other.executor.instance],
+    ]);
     door = other;
   });
 
   it('that nobody ends in time ends the run (Deadline / pause_expired)', async () => {
     const running = deferred();
     const short = await TestExecutor.start(world, null, { works: false, config: { pauseTtlMs: 300 } });
-    world.outside.script = { model: () => calls(['look', '{}']), tool: async () => (running.resolve(), await wait(50), ok('ok')) };
+    world.outside.script = {
+      model: () => calls(['look', '{}']),
+      tool: async () => (running.resolve(), await wait(50), ok('ok')),
+    };
     await short.take(world.requestFor('expires'));
     const runId = world.runId('expires');
     await running.promise;
     await short.controls.pause(CALLER, { run_id: runId });
     await world.logged(runId, 'RunPaused');
-    expect(await world.ended(runId)).toMatchObject({ type: 'RunFailed', data: { termination: 'Deadline', reason: 'pause_expired' } });
+    expect(await world.ended(runId)).toMatchObject({
+      type: 'RunFailed',
+      data: { termination: 'Deadline', reason: 'pause_expired' },
+    });
     await expectSound(world, runId, 'expires');
     await short.stop();
   });
 
   it('can be taken back before it was obeyed', async () => {
     const [running, finish] = [deferred(), deferred()];
-    world.outside.script = { model: (_request, step) => (step === 1 ? calls(['look', '{}']) : { text: 'done' }), tool: async () => (running.resolve(), await finish.promise, ok('ok')) };
+    world.outside.script = {
+      model: (_request, step) => (step === 1 ? calls(['look', '{}']) : { text: 'done' }),
+      tool: async () => (running.resolve(), await finish.promise, ok('ok')),
+    };
     const runId = await world.start('taken-back');
     await running.promise;
     await door.controls.pause(CALLER, { run_id: runId });

@@ -21,7 +21,12 @@ export class Conversations {
   }
 
   /** Answers where the decision stands in the log, and when it was made (epoch ms; 0 where nothing was left to decide). */
-  async decide(org: string, id: string, actor: Actor, command: ConversationCommand): Promise<{ position: string; time: number }> {
+  async decide(
+    org: string,
+    id: string,
+    actor: Actor,
+    command: ConversationCommand,
+  ): Promise<{ position: string; time: number }> {
     const meta = { actor, source: 'run-executor' };
     const { position, events } = await handle(this.log, this.aggregate(org, id), command, meta);
     return { position, time: events[0]?.time ?? 0 };

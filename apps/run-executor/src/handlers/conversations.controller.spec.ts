@@ -15,7 +15,11 @@ const CANCELLED: NewEvent = { type: 'RunCancelled', data: { reason: 'user' } };
 
 /** A conversation of the owner's whose slot names `holder`, with that log; rows know of no run yet. */
 function controllerOver(holder: string | null, log: readonly NewEvent[] = []) {
-  const run = fold(NO_RUN, (log as NewRunEvent[]).map((event) => dated(event, 1)), NO_MATERIAL);
+  const run = fold(
+    NO_RUN,
+    (log as NewRunEvent[]).map((event) => dated(event, 1)),
+    NO_MATERIAL,
+  );
   const decide = jest.fn((..._asked: unknown[]) => Promise.resolve({ position: '1.0', time: 1 }));
   const executor = {
     operations: { holderOf: () => Promise.resolve(holder) },
@@ -26,7 +30,10 @@ function controllerOver(holder: string | null, log: readonly NewEvent[] = []) {
     conversation: () => Promise.resolve({ conversation_id: 'talk', user_id: 'owner' }),
     list: () => Promise.resolve({ data: [], next_cursor: null }),
   };
-  const controller = new ConversationsController(executor as unknown as Executor, queries as unknown as RunQueries);
+  const controller = new ConversationsController(
+    executor as unknown as Executor,
+    queries as unknown as RunQueries,
+  );
   const busy = async () => {
     await controller.delete(OWNER, { conversation_id: 'talk' });
     return decide.mock.calls[0]?.[3];
@@ -45,7 +52,9 @@ describe('deleting a conversation', () => {
   it('is for its owner and for admins, not for whoever may see a run in it', async () => {
     const { controller, decide } = controllerOver(null);
     const guest: Caller = { ...OWNER, actor: 'user:guest', userId: 'guest' };
-    await expect(controller.delete(guest, { conversation_id: 'talk' })).rejects.toMatchObject({ code: 'forbidden' });
+    await expect(controller.delete(guest, { conversation_id: 'talk' })).rejects.toMatchObject({
+      code: 'forbidden',
+    });
     expect(decide).not.toHaveBeenCalled();
     await controller.delete({ ...guest, roles: ['admin'] }, { conversation_id: 'talk' });
     expect(decide).toHaveBeenCalledTimes(1);

@@ -49,7 +49,12 @@ export class ConversationsController {
     requireOwner(caller, await this.queries.conversation(caller, { conversation_id }));
     const busy = await this.isBusy(caller.org, conversation_id);
     const command = { type: 'DeleteConversation', busy } as const;
-    const { position } = await this.executor.conversations.decide(caller.org, conversation_id, caller.actor, command);
+    const { position } = await this.executor.conversations.decide(
+      caller.org,
+      conversation_id,
+      caller.actor,
+      command,
+    );
     return { conversation_id, position };
   }
 
@@ -65,6 +70,10 @@ export class ConversationsController {
 
 /** Whoever may see a run of a conversation may see the conversation; deleting it takes the runs of others along. */
 function requireOwner(caller: Caller, conversation: Record<string, unknown>): void {
-  if (caller.roles.includes('admin') || (caller.userId !== null && conversation.user_id === caller.userId)) return;
-  throw new Problem('forbidden', 'The conversation belongs to somebody else; its owner or an admin may delete it.');
+  if (caller.roles.includes('admin') || (caller.userId !== null && conversation.user_id === caller.userId))
+    return;
+  throw new Problem(
+    'forbidden',
+    'The conversation belongs to somebody else; its owner or an admin may delete it.',
+  );
 }

@@ -23,7 +23,8 @@ const deferred = (): { promise: Promise<void>; resolve: () => void } => {
 };
 
 const CHAT: Script = {
-  model: (_request, step) => (step === 1 ? calls(['look', '{"q":1}'], ['look', '{"q":2}']) : { text: 'hello' }),
+  model: (_request, step) =>
+    step === 1 ? calls(['look', '{"q":1}'], ['look', '{"q":2}']) : { text: 'hello' },
   tool: (call) => ok(`saw ${String(call.arguments.q)}`),
 };
 
@@ -37,14 +38,16 @@ describe('a conversation', () => {
     const second = await world.start('t2', say('t2', 'talk'));
     await world.ended(second);
     const [asked] = world.outside.calledFor('t2');
-    expect(asked?.messages.map((message) => [message.role, 'text' in message ? message.text : null])).toEqual([
-      ['user', 't1'],
-      ['assistant', null],
-      ['tool', 'saw 1'],
-      ['tool', 'saw 2'],
-      ['assistant', 'hello'],
-      ['user', 't2'],
-    ]);
+    expect(asked?.messages.map((message) => [message.role, 'text' in message ? message.text : null])).toEqual(
+      [
+        ['user', 't1'],
+        ['assistant', null],
+        ['tool', 'saw 1'],
+        ['tool', 'saw 2'],
+        ['assistant', 'hello'],
+        ['user', 't2'],
+      ],
+    );
     const dialog = await dialogOf(world, second);
     expectPaired(dialog);
     const ids = dialog.flatMap((message) => (message.role === 'tool' ? [message.callId] : []));
@@ -60,7 +63,10 @@ describe('a conversation', () => {
     await stranger.take(world.requestFor('m2', say('m2', 'memory')));
     await world.ended(world.runId('m2'));
     const [asked] = world.outside.calledFor('m2');
-    expect(asked?.messages).toEqual([...(await dialogOf(world, world.runId('m1'))), { role: 'user', text: 'm2' }]);
+    expect(asked?.messages).toEqual([
+      ...(await dialogOf(world, world.runId('m1'))),
+      { role: 'user', text: 'm2' },
+    ]);
     await stranger.stop();
   });
 
@@ -68,7 +74,23 @@ describe('a conversation', () => {
     const stuck = deferred();
     world.outside.script = {
       model: () => calls(['look', '{}'], ['write', '{}'], ['put', '{}']),
-      tool: (call) => (call.tool.name === 'look' ? ok('first') : new Promise((resolve) => (stuck.resolve(), call.signal.addEventListener('abort', () => resolve({ ok: false, code: 'cancelled', text: 'stopped', effect: 'unknown', transient: false }))))),
+      tool: (call) =>
+        call.tool.name === 'look'
+          ? ok('first')
+          : new Promise(
+              (resolve) => (
+                stuck.resolve(),
+                call.signal.addEventListener('abort', () =>
+                  resolve({
+                    ok: false,
+                    code: 'cancelled',
+                    text: 'stopped',
+                    effect: 'unknown',
+                    transient: false,
+                  }),
+                )
+              ),
+            ),
     };
     const first = await world.start('c1', say('c1', 'cancelled'));
     await stuck.promise;
@@ -79,7 +101,14 @@ describe('a conversation', () => {
     await world.ended(await world.start('c2', say('c2', 'cancelled')));
     const [asked] = world.outside.calledFor('c2');
     expectPaired(asked?.messages ?? []);
-    expect(asked?.messages.map((message) => message.role)).toEqual(['user', 'assistant', 'tool', 'tool', 'tool', 'user']);
+    expect(asked?.messages.map((message) => message.role)).toEqual([
+      'user',
+      'assistant',
+      'tool',
+      'tool',
+      'tool',
+      'user',
+    ]);
     expect(asked?.messages[2]).toMatchObject({ text: 'first' });
     expect(asked?.messages[3]).toMatchObject({ text: expect.stringContaining('Interrupted') });
   });
@@ -88,7 +117,8 @@ describe('a conversation', () => {
     const stuck = deferred();
     let lost = true;
     world.outside.script = {
-      model: (_request, step) => (step === 1 ? calls(['look', '{"n":"A"}'], ['look', '{"n":"B"}']) : { text: 'done' }),
+      model: (_request, step) =>
+        step === 1 ? calls(['look', '{"n":"A"}'], ['look', '{"n":"B"}']) : { text: 'done' },
       tool: async (call) => {
         if (call.arguments.n === 'B' && lost) {
           stuck.resolve();
@@ -107,46 +137,76 @@ describe('a conversation', () => {
     await world.ended(runId);
     const events = await expectSound(world, runId, 'killed');
     expect(world.outside.toolsOf(runId).map((call) => call.arguments.n)).toEqual(['A', 'B', 'B']);
-    expect(only(events, 'ToolCallSucceeded').map((event) => event.data.observation)).toEqual([{ text: 'A' }, { text: 'B' }]);
+    expect(only(events, 'ToolCallSucceeded').map((event) => event.data.observation)).toEqual([
+      { text: 'A' },
+      { text: 'B' },
+    ]);
   });
 
   it('is busy for a person and leaves a skipped run for a service', async () => {
     const go = deferred();
     world.outside.script = { model: () => go.promise.then(() => ({ text: 'done' })), tool: () => ok('ok') };
     const first = await world.start('b1', say('b1', 'busy'));
-    expect(await world.request('b2', say('b2', 'busy'))).toMatchObject({ ok: false, code: 'conversation_busy' });
+    expect(await world.request('b2', say('b2', 'busy'))).toMatchObject({
+      ok: false,
+      code: 'conversation_busy',
+    });
     expect(await world.types(world.runId('b2'))).toEqual([]);
     const service = { ...say('b3', 'busy'), requested_by: 'service:crm', trigger: 'requested' as const };
-    expect(await world.request('b3', service)).toMatchObject({ ok: true, state: 'skipped', reason: 'already_running' });
-    expect(await world.row(world.runId('b3'))).toMatchObject({ state: 'skipped', reason: 'already_running', started_at: null });
+    expect(await world.request('b3', service)).toMatchObject({
+      ok: true,
+      state: 'skipped',
+      reason: 'already_running',
+    });
+    expect(await world.row(world.runId('b3'))).toMatchObject({
+      state: 'skipped',
+      reason: 'already_running',
+      started_at: null,
+    });
     go.resolve();
     await world.ended(first);
     // The same key is tried again, now that the conversation is free; a turn that was skipped is none of its turns.
     const again = await world.start('b2', say('b2', 'busy'));
     await world.ended(again);
-    expect(world.outside.calledFor('b2')[0]?.messages.map((message) => message.role)).toEqual(['user', 'assistant', 'user']);
+    expect(world.outside.calledFor('b2')[0]?.messages.map((message) => message.role)).toEqual([
+      'user',
+      'assistant',
+      'user',
+    ]);
   });
 
   it('takes one of many turns that are said at once', async () => {
     world.outside.script = { model: async () => (await wait(200), { text: 'done' }), tool: () => ok('ok') };
-    const answers = await Promise.all(Array.from({ length: 12 }, (_, n) => world.request(`w${n}`, say(`w${n}`, 'crowd'))));
+    const answers = await Promise.all(
+      Array.from({ length: 12 }, (_, n) => world.request(`w${n}`, say(`w${n}`, 'crowd'))),
+    );
     const taken = answers.filter((answer) => answer.ok);
     expect(taken).toHaveLength(1);
-    expect(new Set(answers.map((answer) => (answer.ok ? 'taken' : answer.code)))).toEqual(new Set(['taken', 'conversation_busy']));
+    expect(new Set(answers.map((answer) => (answer.ok ? 'taken' : answer.code)))).toEqual(
+      new Set(['taken', 'conversation_busy']),
+    );
     const [one] = taken;
     await world.ended(one?.ok ? one.run_id : '');
   });
 
   it('follows a failed turn, a skipped turn and ten more without losing one', async () => {
-    world.outside.script = { model: (_request, step) => (step < 2 ? calls(['look', '{}']) : { text: 'done' }), tool: () => ok('ok') };
+    world.outside.script = {
+      model: (_request, step) => (step < 2 ? calls(['look', '{}']) : { text: 'done' }),
+      tool: () => ok('ok'),
+    };
     for (let turn = 0; turn < 10; turn++) {
-      if (turn === 4) world.outside.script.model = () => ({ failure: { code: 'provider_auth', retryable: false } });
-      if (turn === 5) world.outside.script.model = (_request, step) => (step < 2 ? calls(['look', '{}']) : { text: 'done' });
+      if (turn === 4)
+        world.outside.script.model = () => ({ failure: { code: 'provider_auth', retryable: false } });
+      if (turn === 5)
+        world.outside.script.model = (_request, step) =>
+          step < 2 ? calls(['look', '{}']) : { text: 'done' };
       await world.ended(await world.start(`turn${turn}`, say(`turn${turn}`, 'long')));
     }
     const dialog = await dialogOf(world, world.runId('turn9'));
     expectPaired(dialog);
-    expect(dialog.flatMap((message) => (message.role === 'user' ? [message.text] : []))).toEqual(Array.from({ length: 10 }, (_, n) => `turn${n}`));
+    expect(dialog.flatMap((message) => (message.role === 'user' ? [message.text] : []))).toEqual(
+      Array.from({ length: 10 }, (_, n) => `turn${n}`),
+    );
   });
 
   it('leaves rows that equal their replay', () => expectQuiet(world, [executor]));
@@ -156,7 +216,13 @@ describe('one active run per agent', () => {
   it('skips a turn without breaking the thread of its conversation, when another run was faster', async () => {
     await using single = await World.create({ details: { concurrency: 'agent' } });
     const go = deferred();
-    single.outside.script = { model: (request) => (JSON.stringify(request.messages).includes('blocks') ? go.promise.then(() => ({ text: 'at last' })) : { text: 'done' }), tool: () => ok('ok') };
+    single.outside.script = {
+      model: (request) =>
+        JSON.stringify(request.messages).includes('blocks')
+          ? go.promise.then(() => ({ text: 'at last' }))
+          : { text: 'done' },
+      tool: () => ok('ok'),
+    };
     const tap = new GateTap();
     const slow = await TestExecutor.start(single, null, { works: false, tap });
     const quick = await TestExecutor.start(single, null, { works: false });
@@ -175,7 +241,9 @@ describe('one active run per agent', () => {
     await single.ended(single.runId('blocks'));
     await quick.take(single.requestFor('s3', say('s3', 'thread')));
     await single.ended(single.runId('s3'));
-    expect(single.outside.calledFor('s3')[0]?.messages.map((message) => ('text' in message ? message.text : ''))).toEqual(['s1', 'done', 's3']);
+    expect(
+      single.outside.calledFor('s3')[0]?.messages.map((message) => ('text' in message ? message.text : '')),
+    ).toEqual(['s1', 'done', 's3']);
     await Promise.all([slow.stop(), quick.stop()]);
   });
 
@@ -185,7 +253,9 @@ describe('one active run per agent', () => {
     const executors = await Promise.all([1, 2].map(() => TestExecutor.start(single)));
     single.outside.script = { model: () => go.promise.then(() => ({ text: 'done' })), tool: () => ok('ok') };
     const answers = await Promise.all(Array.from({ length: 20 }, (_, n) => single.request(`one${n}`)));
-    const states = answers.map((answer) => (answer.ok ? `${answer.state} ${answer.reason}` : answer.code)).toSorted();
+    const states = answers
+      .map((answer) => (answer.ok ? `${answer.state} ${answer.reason}` : answer.code))
+      .toSorted();
     expect(states).toEqual(['running null', ...Array.from({ length: 19 }, () => 'skipped already_running')]);
     go.resolve();
     const winner = answers.find((answer) => answer.ok && answer.state === 'running');
@@ -212,7 +282,12 @@ describe('one active run per agent', () => {
     await single.ended(single.runId('a'));
     await first.die();
     // As a crash between the terminal event and the release leaves it.
-    await single.db.inOrg(ORG, (tx) => tx.query(`INSERT INTO run_slots (slot_key, run_id, org_id, digest) VALUES ($1, $2, $3, '') ON CONFLICT DO NOTHING`, [`agent:${ORG}:agent`, single.runId('a'), ORG]));
+    await single.db.inOrg(ORG, (tx) =>
+      tx.query(
+        `INSERT INTO run_slots (slot_key, run_id, org_id, digest) VALUES ($1, $2, $3, '') ON CONFLICT DO NOTHING`,
+        [`agent:${ORG}:agent`, single.runId('a'), ORG],
+      ),
+    );
     const second = await TestExecutor.start(single);
     expect(await single.ended(await single.start('b'))).toMatchObject({ type: 'RunSucceeded' });
     await expectQuiet(single, [second]);
@@ -222,8 +297,15 @@ describe('one active run per agent', () => {
   it('lets delegated and eval runs pass by the slot', async () => {
     await using single = await World.create({ details: { concurrency: 'agent' } });
     const go = deferred();
-    const own = await TestExecutor.start(single, { model: () => go.promise.then(() => ({ text: 'done' })), tool: () => ok('ok') });
-    const answers = [await single.request('m'), await single.request('e', { trigger: 'eval', requested_by: 'service:evals' }), await single.request('r', { trigger: 'requested', requested_by: 'service:crm' })];
+    const own = await TestExecutor.start(single, {
+      model: () => go.promise.then(() => ({ text: 'done' })),
+      tool: () => ok('ok'),
+    });
+    const answers = [
+      await single.request('m'),
+      await single.request('e', { trigger: 'eval', requested_by: 'service:evals' }),
+      await single.request('r', { trigger: 'requested', requested_by: 'service:crm' }),
+    ];
     expect(answers.map((answer) => answer.ok && answer.state)).toEqual(['running', 'running', 'skipped']);
     go.resolve();
     for (const answer of answers.slice(0, 2)) await single.ended(answer.ok ? answer.run_id : '');

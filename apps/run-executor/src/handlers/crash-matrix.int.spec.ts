@@ -31,13 +31,17 @@ const SCRIPT: Script = {
     const input = said?.role === 'user' ? said.text : '';
     if (input.startsWith(BEFORE)) return step === 1 ? calls(['look', '{}']) : { text: 'hello' };
     if (step === 1) return calls(['look', '{}'], ['put', '{"n":1}']);
-    if (step === 2) return firstTime(`${input} model`) ? { failure: { code: 'rate_limited', status: 429 } } : calls(['write', '{"n":2}']);
+    if (step === 2)
+      return firstTime(`${input} model`)
+        ? { failure: { code: 'rate_limited', status: 429 } }
+        : calls(['write', '{"n":2}']);
     if (step === 3) return calls(['look', '{"pause":true}']);
     return { text: 'done' };
   },
   tool: async (call) => {
     if (call.tool.name === 'put' && firstTime(call.idempotencyKey)) return failure({ effect: 'none' });
-    if (call.arguments.pause && firstTime(`${call.runId} pause`)) await survivor.controls.pause(CALLER, { run_id: call.runId }).catch(() => undefined);
+    if (call.arguments.pause && firstTime(`${call.runId} pause`))
+      await survivor.controls.pause(CALLER, { run_id: call.runId }).catch(() => undefined);
     return ok('seen');
   },
 };
@@ -68,20 +72,32 @@ async function play(key: string, tap: CrashTap, heirAt?: number): Promise<RunEve
   // A request that was not acknowledged is delivered again.
   await executor.take(request).catch(() => survivor.take(request));
   if (heirAt !== undefined) await inherit(runId, heirAt);
-  const end = await Promise.race([world.ended(runId, 120_000), resumed.then(() => world.ended(runId, 120_000))]);
+  const end = await Promise.race([
+    world.ended(runId, 120_000),
+    resumed.then(() => world.ended(runId, 120_000)),
+  ]);
   if (end.type === 'RunSucceeded') await resumed;
   else resumed.catch(() => undefined);
   if (!tap.crashed) await executor.stop();
   const events = await expectSound(world, runId, key);
   const dialog = await dialogOf(world, runId);
-  expect(dialog.slice(0, 4).map((message) => message.role)).toEqual(['user', 'assistant', 'tool', 'assistant']);
+  expect(dialog.slice(0, 4).map((message) => message.role)).toEqual([
+    'user',
+    'assistant',
+    'tool',
+    'assistant',
+  ]);
   return events;
 }
 
 /** The dialog without what names its run. */
 async function spoken(key: string): Promise<unknown> {
   const dialog = await dialogOf(world, world.runId(key));
-  return JSON.parse(JSON.stringify(dialog).replaceAll(key, 'key').replaceAll(/[0-9a-z]{8}-(c\d+-\d+)/g, '$1'));
+  return JSON.parse(
+    JSON.stringify(dialog)
+      .replaceAll(key, 'key')
+      .replaceAll(/[0-9a-z]{8}-(c\d+-\d+)/g, '$1'),
+  );
 }
 
 /** A second executor that takes the run over from the first and is killed as well. */
@@ -95,7 +111,9 @@ function expectRightEnd(events: readonly RunEvent[], where: string): void {
   const end = events.at(-1);
   const failed = end?.type === 'RunFailed' ? `${end.data.reason} ${end.data.error.text}` : undefined;
   const unknown = only(events, 'ToolCallAmbiguous').some((event) => event.data.tool === 'write');
-  const expected = unknown ? { type: 'RunFailed', failed: expect.stringContaining('unknown_effect') } : { type: 'RunSucceeded' };
+  const expected = unknown
+    ? { type: 'RunFailed', failed: expect.stringContaining('unknown_effect') }
+    : { type: 'RunSucceeded' };
   expect({ where, failed, type: end?.type }).toEqual({ where, failed: undefined, ...expected });
 }
 
@@ -106,7 +124,9 @@ it('C09 survives the death of its executor before and after every commit, effect
   expectRightEnd(undisturbed, 'nowhere');
   expect(only(undisturbed, 'RunRecovered').map((event) => event.data.evidence)).toEqual(['woken']);
   const commits = whole.moments.filter((moment) => moment.startsWith('before append'));
-  console.log(`crash matrix: ${whole.moments.length} moments, ${commits.length} commits\n${whole.moments.filter((m) => m.startsWith('before')).join('\n')}`);
+  console.log(
+    `crash matrix: ${whole.moments.length} moments, ${commits.length} commits\n${whole.moments.filter((m) => m.startsWith('before')).join('\n')}`,
+  );
   let recovered = 0;
   await inBranches([...whole.moments.keys()], BRANCHES, async (at) => {
     const tap = new CrashTap(at);
@@ -120,7 +140,10 @@ it('C09 survives the death of its executor before and after every commit, effect
 });
 
 it('survives the death of its heir as well', async () => {
-  const pairs = Array.from({ length: 36 }, (_, index) => ({ first: 6 + ((index * 7) % 40), then: (index * 5) % 14 }));
+  const pairs = Array.from({ length: 36 }, (_, index) => ({
+    first: 6 + ((index * 7) % 40),
+    then: (index * 5) % 14,
+  }));
   await inBranches(pairs, BRANCHES, async ({ first, then }) => {
     const tap = new CrashTap(first);
     const events = await play(`twice${first}-${then}`, tap, then);

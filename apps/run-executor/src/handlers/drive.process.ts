@@ -5,7 +5,8 @@ import { dueIn } from '../domain/due';
 import { fold } from '../domain/evolve';
 import { dated, decideThrough, foldNew } from '../domain/next';
 import { isLive } from '../domain/run';
-import type { LiveRun, Run } from '../domain/run';
+import type { Run } from '../domain/run';
+import { Alarm } from './alarm.process';
 import { Effects } from './effects.process';
 import type { EffectPorts } from './effects.process';
 import { circumstancesOf } from './judgement.adapter';
@@ -37,7 +38,7 @@ export class Driver {
   private readonly facts: NewRunEvent[] = [];
   private readonly effects: Effects;
   private readonly at: DriveCircumstances;
-  private wakeUp: (() => void) | null = null;
+  private readonly alarm = new Alarm();
   private mustRead = false;
   private slowReads = 0;
   private stopping = false;
@@ -54,7 +55,10 @@ export class Driver {
     this.at = circumstancesOf(loaded.runId, definition, ports.pauseTtlMs);
     this.effects = new Effects(ports, loaded, definition, this.at, {
       fact: (fact) => this.put(fact),
-      crash: (error) => this.fall(error),
+      crash: (error) => {
+        this.crash = error;
+        this.alarm.ring();
+      },
     });
   }
 
@@ -80,13 +84,13 @@ export class Driver {
   /** Something may have been appended by others: read before the next step. */
   wake(): void {
     this.mustRead = true;
-    this.wakeUp?.();
+    this.alarm.ring();
   }
 
   /** Starts nothing new, records what is under way, and leaves the run where another instance can go on at no cost. */
   stop(): void {
     this.stopping = true;
-    this.wakeUp?.();
+    this.alarm.ring();
   }
 
   /** Breaks off a model call; what it cost is recorded, and whoever takes over asks again. */
@@ -124,25 +128,14 @@ export class Driver {
 
   private put(fact: NewRunEvent): void {
     this.facts.push(fact);
-    this.wakeUp?.();
-  }
-
-  private fall(error: unknown): void {
-    this.crash = error;
-    this.wakeUp?.();
+    this.alarm.ring();
   }
 
   /** Waits for a fact, a wake-up, or the time at which something becomes due. */
   private async nextFact(): Promise<void> {
     if (this.facts.length > 0 || this.mustRead || this.crash) return;
     const due = dueIn(this.run, this.ports.clock(), this.decidedAt);
-    let timer: NodeJS.Timeout | undefined;
-    await new Promise<void>((resolve) => {
-      this.wakeUp = resolve;
-      if (due !== null) timer = setTimeout(resolve, due);
-    });
-    clearTimeout(timer);
-    this.wakeUp = null;
+    await this.alarm.sleep(due);
   }
 
   /**
@@ -157,9 +150,17 @@ export class Driver {
       this.decidedAt = now;
       if (events.length === 0) return;
       try {
-        const { count, time, sequence } = await this.ports.runs.appendWhatFits(this.loaded, events, 'system:run-executor', { at: now });
+        const { count, time, sequence } = await this.ports.runs.appendWhatFits(
+          this.loaded,
+          events,
+          'system:run-executor',
+          { at: now },
+        );
         if (count === events.length && time === now) return this.moveTo(after, sequence);
-        this.advance(events.slice(0, count).map((event) => dated(event, time)), sequence);
+        this.advance(
+          events.slice(0, count).map((event) => dated(event, time)),
+          sequence,
+        );
         if (count === events.length) return;
         left = left.slice(count);
       } catch (error) {
@@ -194,7 +195,5 @@ export class Driver {
     this.loaded.sequence = sequence;
   }
 
-  private lastEventAt(): number {
-    return this.run.situation === 'none' ? 0 : (this.run as LiveRun).lastEventAt;
-  }
+  private lastEventAt = (): number => (this.run.situation === 'none' ? 0 : this.run.lastEventAt);
 }

@@ -1,9 +1,9 @@
 import type { DefinitionSnapshot } from '@runyard/contracts';
 import { VersionConflict } from '@runyard/event-log';
-import { claim, lostEffects } from '../domain/claim';
+import { claim } from '../domain/claim';
 import type { Evidence } from '../domain/claim';
-import type { NewRunEvent } from '../domain/decision';
-import { dated, decideAll, end, foldNew } from '../domain/next';
+import { withoutDefinition } from '../domain/controls';
+import { dated, decideAll, foldNew } from '../domain/next';
 import { fold } from '../domain/evolve';
 import { isLive } from '../domain/run';
 import type { LiveRun } from '../domain/run';
@@ -116,7 +116,8 @@ export class Drivers {
     for (const { driver } of this.registered.values()) driver?.stop();
     if (await this.allLeft(withinMs)) return;
     for (const { driver } of this.registered.values()) driver?.hurry();
-    if (!(await this.allLeft(FAREWELL_MS))) this.ports.log.warn({ runs: this.runIds() }, 'runs were left with tool calls under way');
+    if (!(await this.allLeft(FAREWELL_MS)))
+      this.ports.log.warn({ runs: this.runIds() }, 'runs were left with tool calls under way');
   }
 
   private async allLeft(withinMs: number): Promise<boolean> {
@@ -129,7 +130,8 @@ export class Drivers {
   private async claim(loaded: LoadedRun, run: LiveRun, evidence: Evidence): Promise<TakeOver | 'again'> {
     const definition = await this.ports.definitions.get(loaded.org, run.definition);
     if (!definition) {
-      await this.appendTerminal(loaded, run);
+      await this.ports.runs.append({ ...loaded, run }, withoutDefinition(run), 'system:run-executor');
+      await this.ports.release(loaded.org, loaded.runId);
       return 'nothing_to_do';
     }
     const now = Math.max(this.ports.clock(), run.lastEventAt);
@@ -138,10 +140,16 @@ export class Drivers {
     const events = [...claims, ...decideAll(foldNew(run, claims, now, loaded.material), at)];
     let count: number;
     try {
-      const appended = await this.ports.runs.appendWhatFits(loaded, events, 'system:run-executor', { together: claims.length });
+      const appended = await this.ports.runs.appendWhatFits(loaded, events, 'system:run-executor', {
+        together: claims.length,
+      });
       const { time, sequence } = appended;
       count = appended.count;
-      loaded.run = fold(run, events.slice(0, count).map((event) => dated(event, time)), loaded.material);
+      loaded.run = fold(
+        run,
+        events.slice(0, count).map((event) => dated(event, time)),
+        loaded.material,
+      );
       loaded.sequence = sequence;
     } catch (error) {
       if (error instanceof VersionConflict) return 'again';
@@ -152,27 +160,16 @@ export class Drivers {
     return 'driving';
   }
 
-  /** The definition was erased: nobody can go on, and the agent must not stay occupied. */
-  private async appendTerminal(loaded: LoadedRun, run: LiveRun): Promise<void> {
-    const stale: NewRunEvent = {
-      type: 'RunFailed',
-      data: {
-        termination: 'Error',
-        reason: 'stale',
-        error: { code: 'definition_missing', text: 'The definition of the run is gone; it cannot be continued.' },
-      },
-    };
-    await this.ports.runs.append({ ...loaded, run }, [...lostEffects(run), ...end(run, stale)], 'system:run-executor');
-    await this.ports.release(loaded.org, loaded.runId);
-  }
-
   private async follow(driver: Driver, loaded: LoadedRun): Promise<void> {
     const { org, runId } = loaded;
     try {
       await driver.drive();
     } catch (error) {
       // Not passed on at once: a run that fails its driver again and again is the sweep's to slow down and to close.
-      this.ports.log.error({ err: error, run: runId, org }, 'a driver failed; the sweep takes the run up again');
+      this.ports.log.error(
+        { err: error, run: runId, org },
+        'a driver failed; the sweep takes the run up again',
+      );
       return;
     } finally {
       this.registered.delete(runId);
@@ -180,7 +177,10 @@ export class Drivers {
     try {
       await this.leave(loaded);
     } catch (error) {
-      this.ports.log.warn({ err: error, run: runId, org }, 'leaving a run was not finished; the sweep does the rest');
+      this.ports.log.warn(
+        { err: error, run: runId, org },
+        'leaving a run was not finished; the sweep does the rest',
+      );
     }
   }
 

@@ -8,12 +8,19 @@ import type { DriversPorts } from './drivers.process';
 import { queued } from '../projections/sample-events';
 
 const STARTED: NewRunEvent = { type: 'RunStarted', data: { epoch: 1, instance: 'dead' } };
-const RECOVERED: NewRunEvent = { type: 'RunRecovered', data: { epoch: 2, instance: 'heir', evidence: 'no_responders' } };
+const RECOVERED: NewRunEvent = {
+  type: 'RunRecovered',
+  data: { epoch: 2, instance: 'heir', evidence: 'no_responders' },
+};
 const CLAIMED = new Error('claimed');
 
 /** Drivers whose attempt to claim is seen and goes no further. */
 function driversOn(...events: NewRunEvent[]): Drivers {
-  const run = fold(NO_RUN, [queued('run') as NewRunEvent, ...events].map((event) => dated(event, 1)), NO_MATERIAL);
+  const run = fold(
+    NO_RUN,
+    [queued('run') as NewRunEvent, ...events].map((event) => dated(event, 1)),
+    NO_MATERIAL,
+  );
   return new Drivers({
     places: 1,
     instance: 'here',
@@ -32,13 +39,22 @@ describe('evidence against a driver', () => {
   });
 
   it('leads to a claim while the last one is that of the accused', async () => {
-    await expect(driversOn(STARTED).takeOver('org', 'run', 'no_responders', { instance: 'dead' })).rejects.toBe(CLAIMED);
+    await expect(
+      driversOn(STARTED).takeOver('org', 'run', 'no_responders', { instance: 'dead' }),
+    ).rejects.toBe(CLAIMED);
     await expect(driversOn(STARTED).takeOver('org', 'run', 'not_mine', { epoch: 1 })).rejects.toBe(CLAIMED);
   });
 
-  it('is not needed against nobody: a queued or woken run is anybody\'s', async () => {
-    const woken: NewRunEvent[] = [STARTED, RECOVERED, { type: 'RunPaused', data: { expiresAt: 9 } }, { type: 'RunResumed', data: {} }];
+  it("is not needed against nobody: a queued or woken run is anybody's", async () => {
+    const woken: NewRunEvent[] = [
+      STARTED,
+      RECOVERED,
+      { type: 'RunPaused', data: { expiresAt: 9 } },
+      { type: 'RunResumed', data: {} },
+    ];
     await expect(driversOn().takeOver('org', 'run', 'woken', { epoch: 0 })).rejects.toBe(CLAIMED);
-    await expect(driversOn(...woken).takeOver('org', 'run', 'no_responders', { instance: 'dead' })).rejects.toBe(CLAIMED);
+    await expect(
+      driversOn(...woken).takeOver('org', 'run', 'no_responders', { instance: 'dead' }),
+    ).rejects.toBe(CLAIMED);
   });
 });

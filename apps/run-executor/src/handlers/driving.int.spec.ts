@@ -64,7 +64,10 @@ it('ends at once when a cancel arrives before the announced call was sent, and n
 
 it('books nothing for a model call that a cancel forbade before it was sent', async () => {
   const { executor, tap } = await gated();
-  world.outside.script = { model: (_request, step) => (step === 1 ? calls(['look', '{}']) : { text: 'late' }), tool: () => ok('seen') };
+  world.outside.script = {
+    model: (_request, step) => (step === 1 ? calls(['look', '{}']) : { text: 'late' }),
+    tool: () => ok('seen'),
+  };
   const announced = tap.hold((what) => what.includes('ToolCallSucceeded'), 'after');
   await executor.take(world.requestFor('unasked'));
   const runId = world.runId('unasked');
@@ -75,14 +78,20 @@ it('books nothing for a model call that a cancel forbade before it was sent', as
   await world.ended(runId, 3_000);
   const events = await expectSound(world, runId, 'unasked');
   expect(world.outside.calledFor('unasked')).toHaveLength(1);
-  expect(only(events, 'ModelCallFailed').map((event) => [event.data.error.code, event.data.usage.input])).toEqual([['cancelled', 0]]);
+  expect(
+    only(events, 'ModelCallFailed').map((event) => [event.data.error.code, event.data.usage.input]),
+  ).toEqual([['cancelled', 0]]);
   await executor.stop();
 });
 
 it('parks without asking the model when a pause arrives before the announced call was sent', async () => {
   const { executor, tap } = await gated();
   const never = deferred();
-  world.outside.script = { model: async (_request, step) => (step === 1 ? calls(['look', '{}']) : never.promise.then(() => ({ text: 'done' }))), tool: () => ok('seen') };
+  world.outside.script = {
+    model: async (_request, step) =>
+      step === 1 ? calls(['look', '{}']) : never.promise.then(() => ({ text: 'done' })),
+    tool: () => ok('seen'),
+  };
   const announced = tap.hold((what) => what.includes('ToolCallSucceeded'), 'after');
   await executor.take(world.requestFor('parked'));
   const runId = world.runId('parked');
@@ -127,7 +136,10 @@ it('finishes what it has announced when it is stopped, so that no effect becomes
 
 it('hands a run over whose model call was announced and not sent, at no cost', async () => {
   const { executor, tap } = await gated();
-  world.outside.script = { model: (_request, step) => (step === 1 ? calls(['look', '{}']) : { text: 'done' }), tool: () => ok('ok') };
+  world.outside.script = {
+    model: (_request, step) => (step === 1 ? calls(['look', '{}']) : { text: 'done' }),
+    tool: () => ok('ok'),
+  };
   const announced = tap.hold((what) => what.includes('ToolCallSucceeded'), 'after');
   await executor.take(world.requestFor('handed'));
   const runId = world.runId('handed');
@@ -145,7 +157,10 @@ it('hands a run over whose model call was announced and not sent, at no cost', a
 
 it('dispatches nothing that it announced long ago without reading what happened since (P4.2)', async () => {
   const { executor, tap } = await gated();
-  world.outside.script = { model: (_request, step) => (step === 1 ? calls(['write', '{}']) : { text: 'done' }), tool: () => ok('ok') };
+  world.outside.script = {
+    model: (_request, step) => (step === 1 ? calls(['write', '{}']) : { text: 'done' }),
+    tool: () => ok('ok'),
+  };
   const claimed = tap.hold((what) => what.includes('RunStarted'), 'after');
   const taken = executor.take(world.requestFor('frozen'));
   const runId = world.runId('frozen');

@@ -52,20 +52,21 @@ export class Effects {
     for (const effect of this.announced(run)) {
       this.taken.add(effect.key);
       // A process that stops still makes the tool calls that it announced: its heir could not tell that they never went out.
-      if (forbidden(run, effect.kind, now) || (stopping && effect.kind === 'model')) this.report.fact(effect.unsent());
+      if (forbidden(run, effect.kind, now) || (stopping && effect.kind === 'model'))
+        this.report.fact(effect.unsent());
       else this.launch(effect);
     }
   }
 
   /** Aborts what a control or the deadline forbids: a cancel everything, a pause the model call alone. */
   obey(run: Run, now: number): void {
-    for (const [key, controller] of this.running)
-      if (forbidden(run, kindOf(key), now)) controller.abort();
+    for (const [key, controller] of this.running) if (forbidden(run, kindOf(key), now)) controller.abort();
   }
 
   /** Aborts everything, or all of a kind. */
   abort(kind?: Announced['kind']): void {
-    for (const [key, controller] of this.running) if (kind === undefined || kindOf(key) === kind) controller.abort();
+    for (const [key, controller] of this.running)
+      if (kind === undefined || kindOf(key) === kind) controller.abort();
   }
 
   private announced(run: Run): Announced[] {
@@ -74,7 +75,9 @@ export class Effects {
     if (phase.name === 'calling_model') {
       const key = `m${phase.step}.${phase.attempt}`;
       if (this.taken.has(key)) return [];
-      return [{ key, kind: 'model', send: (signal) => this.model(run, signal), unsent: () => unsentModel(phase) }];
+      return [
+        { key, kind: 'model', send: (signal) => this.model(run, signal), unsent: () => unsentModel(phase) },
+      ];
     }
     if (phase.name !== 'calling_tools') return [];
     return phase.calls.flatMap((call, index): Announced[] => {
@@ -106,7 +109,15 @@ export class Effects {
     const deadlineLeftMs = run.bounds.deadlineSeconds * 1_000 - usedMilliseconds(run, this.ports.clock());
     const { org } = this.loaded;
     const { overheadBytes } = this.at;
-    return callModelOnce(this.ports, { org, run, phase, definition: this.definition, overheadBytes, deadlineLeftMs, signal });
+    return callModelOnce(this.ports, {
+      org,
+      run,
+      phase,
+      definition: this.definition,
+      overheadBytes,
+      deadlineLeftMs,
+      signal,
+    });
   }
 
   /** Results of tools in the dialog so far. It only grows, so that each message is looked at once. */
@@ -118,10 +129,16 @@ export class Effects {
     return this.counted.results;
   }
 
-  private async tool(run: LiveRun, call: CallState, index: number, signal: AbortSignal): Promise<NewRunEvent> {
+  private async tool(
+    run: LiveRun,
+    call: CallState,
+    index: number,
+    signal: AbortSignal,
+  ): Promise<NewRunEvent> {
     const tool = this.at.tools.get(call.tool);
     const parsed = tool ? this.at.argumentsFor(tool, call.arguments) : undefined;
-    if (!tool || !parsed?.ok || run.phase.name !== 'calling_tools') throw new Error(`${call.callId} was started without a judgement`);
+    if (!tool || !parsed?.ok || run.phase.name !== 'calling_tools')
+      throw new Error(`${call.callId} was started without a judgement`);
     return callToolOnce(this.ports, {
       org: this.loaded.org,
       runId: this.loaded.runId,

@@ -16,7 +16,9 @@ export type Verdict = Evidence | 'driven' | 'unclear';
 export type Accused = { epoch: number } | { instance: string };
 
 export const speaksAgainst = (accused: Accused, run: LiveRun): boolean =>
-  'epoch' in accused ? accused.epoch === run.epoch : run.woken || run.instance === null || run.instance === accused.instance;
+  'epoch' in accused
+    ? accused.epoch === run.epoch
+    : run.woken || run.instance === null || run.instance === accused.instance;
 
 /** Evidence against the driver named in a run's last claim. Never a timestamp alone (P3.3). */
 export class Evidences {

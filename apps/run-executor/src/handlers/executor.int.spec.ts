@@ -16,9 +16,19 @@ describe('a run', () => {
     await using world = await World.create();
     const executor = await TestExecutor.start(world, SIMPLE);
     const runId = await world.start('k1');
-    expect(await world.ended(runId)).toMatchObject({ type: 'RunSucceeded', data: { output: { text: 'done' } } });
+    expect(await world.ended(runId)).toMatchObject({
+      type: 'RunSucceeded',
+      data: { output: { text: 'done' } },
+    });
     const row = await world.row(runId);
-    expect(row).toMatchObject({ state: 'succeeded', termination: 'Completed', steps: 3, tool_calls: 2, output: 'done', model: 'model-1' });
+    expect(row).toMatchObject({
+      state: 'succeeded',
+      termination: 'Completed',
+      steps: 3,
+      tool_calls: 2,
+      output: 'done',
+      model: 'model-1',
+    });
     await expectSound(world, runId, 'k1');
     await expectQuiet(world, [executor]);
     await executor.stop();
@@ -29,7 +39,10 @@ describe('a run', () => {
     const executor = await TestExecutor.start(world, SIMPLE);
     const runId = await world.start('k1');
     expect(await world.request('k1')).toMatchObject({ ok: true, run_id: runId, created: false });
-    expect(await world.request('k1', { input: 'other' })).toMatchObject({ ok: false, code: 'idempotency_key_reused' });
+    expect(await world.request('k1', { input: 'other' })).toMatchObject({
+      ok: false,
+      code: 'idempotency_key_reused',
+    });
     await world.ended(runId);
     expect((await world.types(runId)).filter((type) => type === 'RunQueued')).toHaveLength(1);
     await executor.stop();

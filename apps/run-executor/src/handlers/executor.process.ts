@@ -37,12 +37,17 @@ export class ExecutorProcess implements OnApplicationBootstrap, OnModuleDestroy 
     this.loops.every('sweep-drivers', SWEEP_EVERY_MS, () => sweep.drivers());
     this.loops.every('sweep-overdue', OVERDUE_EVERY_MS, () => sweep.overdue());
     this.loops.every('check-drivers', CHECK_EVERY_MS, () => drivers.check());
-    this.loops.every('heartbeat', HEARTBEAT_EVERY_MS, () => operations.heartbeat(drivers.runIds(), presence.instance));
+    this.loops.every('heartbeat', HEARTBEAT_EVERY_MS, () =>
+      operations.heartbeat(drivers.runIds(), presence.instance),
+    );
     this.consumers = [await intake.start(), await work.start()];
     this.consumers.forEach((consumer, index) =>
       this.health.watch('consumers', index === 0 ? 'requests' : 'work', () =>
         consumer.lastSeenMs() > CONSUMER_SILENT_MS
-          ? { code: 'consumer_stale', detail: `has not heard from the server for ${consumer.lastSeenMs()} ms` }
+          ? {
+              code: 'consumer_stale',
+              detail: `has not heard from the server for ${consumer.lastSeenMs()} ms`,
+            }
           : null,
       ),
     );

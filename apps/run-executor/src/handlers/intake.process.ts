@@ -73,7 +73,10 @@ export class Intake {
       // The conversation may have been taken over already, and a turn that never was must not be its last one.
       await this.ports.operations.giveBack(org, runId);
       refuseWherePersonWaits(claimed.slotKey, request);
-      const skipped: NewRunEvent = { type: 'RunSkipped', data: { ...identity, reason: 'already_running', holder: claimed.holder } };
+      const skipped: NewRunEvent = {
+        type: 'RunSkipped',
+        data: { ...identity, reason: 'already_running', holder: claimed.holder },
+      };
       return this.births.append(before, [skipped], request, digest);
     }
     await this.requireDialog(org, runId, claimed.previousRunId, request);
@@ -112,7 +115,12 @@ export class Intake {
   }
 
   /** Gives the claim back where the conversation was deleted or is not the caller's; asked after the claim, which a deletion respects. */
-  private async requireDialog(org: string, runId: string, previousRunId: string | null, request: RunRequest): Promise<void> {
+  private async requireDialog(
+    org: string,
+    runId: string,
+    previousRunId: string | null,
+    request: RunRequest,
+  ): Promise<void> {
     if (!request.conversation_id) return;
     try {
       await this.ports.conversations.requireOpen(org, request.conversation_id);
@@ -148,7 +156,11 @@ function requestDigest({ key: _key, requested_by: _by, ...body }: RunRequest): s
 /** A person who writes into a busy conversation is told so; everybody else leaves a skipped run (P7.3). */
 function refuseWherePersonWaits(slotKey: string, request: RunRequest): void {
   if (slotKey.startsWith('conversation:') && request.requested_by.startsWith('user:'))
-    throw new Problem('conversation_busy', 'The conversation has a run under way; wait for it or cancel it.', {});
+    throw new Problem(
+      'conversation_busy',
+      'The conversation has a run under way; wait for it or cancel it.',
+      {},
+    );
 }
 
 function identityOf({ agent, request, runId, digest, definition }: Wanted) {

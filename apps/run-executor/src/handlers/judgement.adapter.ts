@@ -28,7 +28,11 @@ export interface DriveCircumstances extends Omit<Circumstances, 'now'> {
 }
 
 /** What decisions about a run need of its definition; made once a drive. */
-export function circumstancesOf(runId: string, definition: DefinitionSnapshot, pauseTtlMs: number): DriveCircumstances {
+export function circumstancesOf(
+  runId: string,
+  definition: DefinitionSnapshot,
+  pauseTtlMs: number,
+): DriveCircumstances {
   const { tools, overheadBytes } = offerOf(definition);
   const judged = new Judged();
   return {
@@ -67,6 +71,12 @@ class Judged {
 
 /** Bytes that are sent with every request beside the dialog. */
 export function overheadOf(definition: DefinitionSnapshot): number {
-  const offered = definition.tools.map(({ name, description, inputSchema }) => ({ name, description, inputSchema }));
-  return byteLength(definition.systemPrompt) + byteLength(JSON.stringify(offered)) + 16 * (offered.length + 1);
+  const offered = definition.tools.map(({ name, description, inputSchema }) => ({
+    name,
+    description,
+    inputSchema,
+  }));
+  return (
+    byteLength(definition.systemPrompt) + byteLength(JSON.stringify(offered)) + 16 * (offered.length + 1)
+  );
 }

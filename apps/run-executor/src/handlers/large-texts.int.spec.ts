@@ -37,13 +37,19 @@ it('stores a result of megabytes whole by reference and shows it shortened, with
     tool: () => ok(whole),
   });
   const [result] = only(events, 'ToolCallSucceeded');
-  expect(result?.data.observation).toMatchObject({ bytes: whole.length, preview: expect.stringContaining('bytes are left out here') });
+  expect(result?.data.observation).toMatchObject({
+    bytes: whole.length,
+    preview: expect.stringContaining('bytes are left out here'),
+  });
   const shown = world.outside.calledFor('mega')[1]?.messages.at(-1);
   expect(shown?.role === 'tool' && shown.text.length).toBeLessThan(17 * 1024);
   const digest = result && 'digest' in result.data.observation ? result.data.observation.digest : '';
   const [blob] = await world.rows('SELECT body FROM archive.blobs WHERE digest = $1', [digest]);
   expect(blob?.body).toBe(whole);
-  const [step] = await world.rows(`SELECT content FROM agent_steps WHERE run_id = $1 AND kind = 'tool_call'`, [runId]);
+  const [step] = await world.rows(
+    `SELECT content FROM agent_steps WHERE run_id = $1 AND kind = 'tool_call'`,
+    [runId],
+  );
   expect(String(step?.content)).toContain('0123456789');
 });
 
@@ -52,14 +58,19 @@ it('carries megabytes of input, answer and arguments from process to process', a
   const { row, end } = await run(
     'large',
     {
-      model: (_request, step) => (step === 1 ? { ...calls(['look', JSON.stringify({ large })]), text: large } : { text: `${large}!` }),
+      model: (_request, step) =>
+        step === 1 ? { ...calls(['look', JSON.stringify({ large })]), text: large } : { text: `${large}!` },
       tool: (call) => ok(String(call.arguments.large).length.toString()),
     },
     `large ${large}`,
   );
   expect(end).toMatchObject({ type: 'RunSucceeded', data: { output: { bytes: 4 * 100_000 + 1 } } });
   const [, second] = world.outside.calledFor(`large ${large}`);
-  expect(second?.messages.map((message) => ('text' in message ? message.text : null))).toEqual([`large ${large}`, large, String(large.length)]);
+  expect(second?.messages.map((message) => ('text' in message ? message.text : null))).toEqual([
+    `large ${large}`,
+    large,
+    String(large.length),
+  ]);
   expect(String(row.output).length).toBeGreaterThan(0);
 });
 
@@ -68,11 +79,22 @@ it('keeps NUL bytes and lone surrogates of inputs, answers, arguments, results a
     'odd',
     {
       model: (_request, step): Answer => {
-        if (step === 1) return { ...calls(['look', JSON.stringify({ odd: ODD })], ['look', `{"odd": "${ODD}`]), text: ODD, reasoning: ODD, providerReason: ODD, model: ODD };
-        if (step === 2 && world.outside.calledFor(`odd ${ODD}`).length < 3) return { failure: { text: ODD, partialText: ODD } };
+        if (step === 1)
+          return {
+            ...calls(['look', JSON.stringify({ odd: ODD })], ['look', `{"odd": "${ODD}`]),
+            text: ODD,
+            reasoning: ODD,
+            providerReason: ODD,
+            model: ODD,
+          };
+        if (step === 2 && world.outside.calledFor(`odd ${ODD}`).length < 3)
+          return { failure: { text: ODD, partialText: ODD } };
         return step === 2 ? calls(['put', '{}']) : { text: ODD };
       },
-      tool: (call) => (call.tool.name === 'put' ? failure({ text: ODD, transient: false }) : ok(`got ${String(call.arguments.odd)}`)),
+      tool: (call) =>
+        call.tool.name === 'put'
+          ? failure({ text: ODD, transient: false })
+          : ok(`got ${String(call.arguments.odd)}`),
     },
     `odd ${ODD}`,
   );
@@ -80,7 +102,10 @@ it('keeps NUL bytes and lone surrogates of inputs, answers, arguments, results a
   expect(queued?.data.input).toEqual({ text: `odd ${ODD}` });
   expect(only(events, 'ToolCallSucceeded')[0]?.data.observation).toEqual({ text: `got ${ODD}` });
   expect(restoreText(String(row.output))).toBe(ODD);
-  const steps = await world.rows('SELECT kind, arguments, content FROM agent_steps WHERE run_id = $1 ORDER BY seq', [runId]);
+  const steps = await world.rows(
+    'SELECT kind, arguments, content FROM agent_steps WHERE run_id = $1 ORDER BY seq',
+    [runId],
+  );
   expect(JSON.stringify(steps)).toContain('got a');
   expect(JSON.stringify(row.entries)).toContain('got a');
 });
@@ -93,7 +118,14 @@ it.each([
   const text = unit.repeat(16_000);
   const { end } = await run(`escaped ${unit.codePointAt(0)}`, {
     model: (_request, step) =>
-      step === 1 ? { ...calls(['look', JSON.stringify({ text })], ['look', JSON.stringify({ text })]), text, reasoning: text, providerState: JSON.stringify(text) } : { text },
+      step === 1
+        ? {
+            ...calls(['look', JSON.stringify({ text })], ['look', JSON.stringify({ text })]),
+            text,
+            reasoning: text,
+            providerState: JSON.stringify(text),
+          }
+        : { text },
     tool: () => ok(text),
   });
   expect(end.type).toBe('RunSucceeded');
@@ -101,7 +133,10 @@ it.each([
 
 it('records forty large results that come at once in as many commits as they need', async () => {
   const { end, events } = await run('forty', {
-    model: (_request, step) => (step === 1 ? calls(...Array.from({ length: 40 }, (_, n): [string, string] => ['look', `{"n":${n}}`])) : { text: 'done' }),
+    model: (_request, step) =>
+      step === 1
+        ? calls(...Array.from({ length: 40 }, (_, n): [string, string] => ['look', `{"n":${n}}`]))
+        : { text: 'done' },
     tool: (call) => ok(`${String(call.arguments.n)} ${'y'.repeat(30_000)}`),
   });
   expect(end.type).toBe('RunSucceeded');
@@ -112,7 +147,10 @@ it('runs hundreds of parallel calls, each once and not all at the same time', as
   let open = 0;
   let most = 0;
   world.outside.script = {
-    model: (_request, step) => (step === 1 ? calls(...Array.from({ length: 256 }, (_, n): [string, string] => ['write', `{"n":${n}}`])) : { text: 'done' }),
+    model: (_request, step) =>
+      step === 1
+        ? calls(...Array.from({ length: 256 }, (_, n): [string, string] => ['write', `{"n":${n}}`]))
+        : { text: 'done' },
     tool: async (call) => {
       most = Math.max(most, ++open);
       await wait(5);
@@ -132,15 +170,20 @@ it('takes no turn that asks for more calls than a commit can settle, and no name
     model: () => calls(...Array.from({ length: 257 }, (): [string, string] => ['look', '{}'])),
     tool: () => ok('never'),
   });
-  expect(end).toMatchObject({ type: 'RunFailed', data: { reason: 'provider_invalid', error: { text: expect.stringContaining('257 calls') } } });
+  expect(end).toMatchObject({
+    type: 'RunFailed',
+    data: { reason: 'provider_invalid', error: { text: expect.stringContaining('257 calls') } },
+  });
   const long = 'n'.repeat(300_000);
   const named = await run('named', {
-    model: (_request, step) => (step === 1 ? { ...calls([long, '{}']), providerReason: long, model: long } : { text: 'done' }),
+    model: (_request, step) =>
+      step === 1 ? { ...calls([long, '{}']), providerReason: long, model: long } : { text: 'done' },
     tool: () => ok('never'),
   });
   expect(named.end.type).toBe('RunSucceeded');
   const failed = await run('failing', {
-    model: (_request, step) => (world.outside.calledFor('failing').length < 2 ? { failure: { text: long } } : { text: `done ${step}` }),
+    model: (_request, step) =>
+      world.outside.calledFor('failing').length < 2 ? { failure: { text: long } } : { text: `done ${step}` },
     tool: () => ok('never'),
   });
   expect(failed.end.type).toBe('RunSucceeded');
@@ -150,12 +193,14 @@ it('waits for a database that is away with what a tool has done and a model has 
   const tap = new GateTap();
   const own = await TestExecutor.start(world, null, { works: false, tap });
   const outage = async <T>(result: T): Promise<T> => {
-    tap.failing = (what) => what === 'rows' && new Problem('unavailable', 'The database is not available at the moment');
+    tap.failing = (what) =>
+      what === 'rows' && new Problem('unavailable', 'The database is not available at the moment');
     setTimeout(() => (tap.failing = undefined), 1_200);
     return result;
   };
   world.outside.script = {
-    model: (_request, step) => (step === 1 ? outage({ ...calls(['write', '{}']), text: 'z'.repeat(50_000) }) : { text: 'done' }),
+    model: (_request, step) =>
+      step === 1 ? outage({ ...calls(['write', '{}']), text: 'z'.repeat(50_000) }) : { text: 'done' },
     tool: () => outage(ok('w'.repeat(50_000))),
   };
   await own.take(world.requestFor('outage'));

@@ -10,10 +10,15 @@ const STEPS = 2_000;
 const SAMPLE = 200;
 
 it('a run of two thousand steps is as quick at its end as at its beginning', async () => {
-  await using world = await World.create({ behaviour: { bounds: { maxSteps: STEPS + 1, maxToolCalls: STEPS + 1, tokenBudget: 2_000_000_000 } } });
+  await using world = await World.create({
+    behaviour: { bounds: { maxSteps: STEPS + 1, maxToolCalls: STEPS + 1, tokenBudget: 2_000_000_000 } },
+  });
   const executor = await TestExecutor.start(world, {
     // The place of a step is that of the messages before it; counting them would itself take longer with each step.
-    model: (request) => (request.messages.length < 2 * STEPS ? calls(['look', `{"at":${request.messages.length}}`]) : { text: 'done' }),
+    model: (request) =>
+      request.messages.length < 2 * STEPS
+        ? calls(['look', `{"at":${request.messages.length}}`])
+        : { text: 'done' },
     tool: (call) => ok(`seen ${String(call.arguments.at)}`),
   });
   world.outside.remembers = false;
@@ -21,9 +26,12 @@ it('a run of two thousand steps is as quick at its end as at its beginning', asy
   expect(await world.ended(runId, 500_000)).toMatchObject({ type: 'RunSucceeded' });
   const turns = only(await world.events(runId), 'ModelTurnCompleted');
   expect(turns).toHaveLength(STEPS + 1);
-  const perStep = (from: number): number => ((turns[from + SAMPLE]?.time ?? 0) - (turns[from]?.time ?? 0)) / SAMPLE;
+  const perStep = (from: number): number =>
+    ((turns[from + SAMPLE]?.time ?? 0) - (turns[from]?.time ?? 0)) / SAMPLE;
   const [first, last] = [perStep(10), perStep(STEPS - SAMPLE)];
-  console.log(`${STEPS} steps: ${first.toFixed(2)} ms a step at first, ${last.toFixed(2)} ms at last, ratio ${(last / first).toFixed(2)} (wanted: 2)`);
+  console.log(
+    `${STEPS} steps: ${first.toFixed(2)} ms a step at first, ${last.toFixed(2)} ms at last, ratio ${(last / first).toFixed(2)} (wanted: 2)`,
+  );
   expect(last / first).toBeLessThan(5);
   const { run } = await executor.executor.runs.load(CALLER.org, runId);
   expectPaired(run.situation === 'none' ? [] : messagesOf(run.transcript));
@@ -33,7 +41,9 @@ it('a run of two thousand steps is as quick at its end as at its beginning', asy
 });
 
 it('takes over a run of a thousand steps without reading it for long', async () => {
-  await using world = await World.create({ behaviour: { bounds: { maxSteps: 1_100, maxToolCalls: 1_100, tokenBudget: 2_000_000_000 } } });
+  await using world = await World.create({
+    behaviour: { bounds: { maxSteps: 1_100, maxToolCalls: 1_100, tokenBudget: 2_000_000_000 } },
+  });
   world.outside.remembers = false;
   let stop = (): void => undefined;
   const halfway = new Promise<void>((resolve) => (stop = resolve));
@@ -56,7 +66,9 @@ it('takes over a run of a thousand steps without reading it for long', async () 
   const heir = await TestExecutor.start(world, null, { works: false });
   await first.die();
   const startedAt = performance.now();
-  expect(await heir.executor.drivers.takeOver(CALLER.org, world.runId('half'), 'no_responders')).toBe('driving');
+  expect(await heir.executor.drivers.takeOver(CALLER.org, world.runId('half'), 'no_responders')).toBe(
+    'driving',
+  );
   const took = performance.now() - startedAt;
   console.log(`taking over a run of 1,000 steps: ${Math.round(took)} ms`);
   expect(took).toBeLessThan(5_000);

@@ -127,7 +127,8 @@ async function failed(
       attempt: phase.attempt,
       modelId: route.modelId,
       error: { code: failure.code, text: failure.text.slice(0, MAX_ERROR), status: failure.status },
-      partialText: failure.partialText === null ? null : await ports.texts.keep(work.org, failure.partialText),
+      partialText:
+        failure.partialText === null ? null : await ports.texts.keep(work.org, failure.partialText),
       usage: failure.usage ?? assumedUsage(failure, phase),
       next: next.next,
       retryInMs: next.retryInMs,

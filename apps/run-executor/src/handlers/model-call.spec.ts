@@ -7,7 +7,15 @@ import { Texts } from './texts.adapter';
 
 const USAGE = { input: 7, output: 5, cached: 0, estimated: false };
 
-const SILENT_TURN = { text: null, reasoning: null, providerState: null, model: 'm', finish: 'stop', providerReason: 'stop', usage: USAGE };
+const SILENT_TURN = {
+  text: null,
+  reasoning: null,
+  providerState: null,
+  model: 'm',
+  finish: 'stop',
+  providerReason: 'stop',
+  usage: USAGE,
+};
 
 /** What is recorded of a turn that asks for `calls` calls with names and ids of `length` characters. */
 function recorded(calls: number, length: number) {
@@ -30,7 +38,15 @@ function recorded(calls: number, length: number) {
     deadlineLeftMs: 1_000,
     signal: new AbortController().signal,
     run: { transcript: { buffer: [], length: 0, bytes: 0 } },
-    phase: { name: 'calling_model', step: 1, attempt: 1, route: 0, routeAttempt: 1, worstCaseInput: 10, maxOutputTokens: 100 },
+    phase: {
+      name: 'calling_model',
+      step: 1,
+      attempt: 1,
+      route: 0,
+      routeAttempt: 1,
+      worstCaseInput: 10,
+      maxOutputTokens: 100,
+    },
     definition: { models: [route], tools: [], systemPrompt: '' } as unknown as DefinitionSnapshot,
   } as unknown as ModelCallWork;
   return callModelOnce(ports, work);
@@ -44,7 +60,10 @@ describe('a turn with many calls', () => {
 
   it('fails with what it cost where it does not, instead of being bought again', async () => {
     const fact = await recorded(256, 256);
-    expect(fact).toMatchObject({ type: 'ModelCallFailed', data: { error: { code: 'provider_invalid' }, next: 'give_up', usage: USAGE } });
+    expect(fact).toMatchObject({
+      type: 'ModelCallFailed',
+      data: { error: { code: 'provider_invalid' }, next: 'give_up', usage: USAGE },
+    });
     expect(JSON.stringify(fact).length).toBeLessThan(MAX_COMMIT_BYTES);
   });
 });

@@ -25,10 +25,15 @@ const WALK: Script = {
   },
 };
 
-const keys = (name: string, count: number): string[] => Array.from({ length: count }, (_, n) => `${name}-${n}`);
+const keys = (name: string, count: number): string[] =>
+  Array.from({ length: count }, (_, n) => `${name}-${n}`);
 
 async function publish(world: World, list: readonly string[]): Promise<void> {
-  await inBranches(list, 25, async (key) => void (await world.bus.queues.publish(requestSubject(ORG), world.requestFor(key))));
+  await inBranches(
+    list,
+    25,
+    async (key) => void (await world.bus.queues.publish(requestSubject(ORG), world.requestFor(key))),
+  );
 }
 
 /** How many of the runs have more in their log than their birth. */
@@ -41,7 +46,11 @@ async function expectAllSucceeded(world: World, list: readonly string[], withinM
   const until = performance.now() + withinMs;
   for (const key of list) {
     const end = await world.ended(world.runId(key), Math.max(1, until - performance.now()));
-    expect({ key, type: end.type, why: 'error' in end.data ? end.data.error : null }).toEqual({ key, type: 'RunSucceeded', why: null });
+    expect({ key, type: end.type, why: 'error' in end.data ? end.data.error : null }).toEqual({
+      key,
+      type: 'RunSucceeded',
+      why: null,
+    });
   }
   for (const key of list) await expectSound(world, world.runId(key), key);
   expect(await deadLetters(world.connection).list()).toEqual([]);
@@ -57,9 +66,15 @@ describe('thirty runs under way', () => {
   afterAll(() => world[Symbol.asyncDispose]());
 
   it.each([
-    ['is killed and comes back after a second', async () => (await world.nats.kill(), await wait(1_000), world.nats.restart())],
+    [
+      'is killed and comes back after a second',
+      async () => (await world.nats.kill(), await wait(1_000), world.nats.restart()),
+    ],
     ['is restarted in order', () => world.nats.restart()],
-    ['stands still for three seconds', async () => (world.nats.pause(), await wait(3_000), world.nats.resume())],
+    [
+      'stands still for three seconds',
+      async () => (world.nats.pause(), await wait(3_000), world.nats.resume()),
+    ],
   ])('all succeed when NATS %s', async (name, happens) => {
     const list = keys(name.replaceAll(' ', '-'), 30);
     await publish(world, list);
@@ -67,7 +82,9 @@ describe('thirty runs under way', () => {
     await happens();
     const backAt = performance.now();
     for (const key of list) await world.ended(world.runId(key), 60_000);
-    console.log(`NATS ${name}: all runs ended ${Math.round(performance.now() - backAt)} ms after it was back`);
+    console.log(
+      `NATS ${name}: all runs ended ${Math.round(performance.now() - backAt)} ms after it was back`,
+    );
     await expectAllSucceeded(world, list, 60_000);
     await expectQuiet(world, executors);
   });
@@ -88,7 +105,9 @@ async function breakConnections(world: World): Promise<void> {
   const { Client } = await import('pg');
   const client = new Client({ connectionString: world.database.ownerUrl });
   await client.connect();
-  await client.query('SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()');
+  await client.query(
+    'SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()',
+  );
   await client.end();
 }
 
@@ -100,7 +119,13 @@ describe('a database that restarts during recovery', () => {
   it('C12 leaves no run under a dead executor (dbos-inc/dbos-transact-py#716)', async () => {
     await using world = await World.create({ postgresUrl: postgres.url });
     // Without a write that must not be repeated: a lost one ends its run, which is another rule.
-    const repeatable: Script = { ...WALK, model: async (_request, step) => (await wait(60), step < 4 ? calls(['put', `{"step":${step}}`], ['look', '{}']) : { text: 'done' }) };
+    const repeatable: Script = {
+      ...WALK,
+      model: async (_request, step) => (
+        await wait(60),
+        step < 4 ? calls(['put', `{"step":${step}}`], ['look', '{}']) : { text: 'done' }
+      ),
+    };
     const first = await TestExecutor.start(world, repeatable, { config: { places: 40 } });
     const list = keys('recover', 250);
     await publish(world, list);

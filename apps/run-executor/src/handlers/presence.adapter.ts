@@ -53,7 +53,12 @@ export class Presence {
 
   /** Asks an instance whether it is there, or whether it drives a run at an epoch. */
   async ask(instance: string, question: Question = {}): Promise<PresenceAnswer> {
-    const asked = await ask(this.connection, presenceSubject(SERVICE, instance), JSON.stringify(question), ANSWER_WITHIN_MS);
+    const asked = await ask(
+      this.connection,
+      presenceSubject(SERVICE, instance),
+      JSON.stringify(question),
+      ANSWER_WITHIN_MS,
+    );
     if ('failed' in asked) return asked.failed;
     return (JSON.parse(asked.answer) as { answer: PresenceAnswer }).answer;
   }

@@ -5,8 +5,13 @@ type Callback = (error: Error | null, message: { string(): string; respond(text:
 
 it('answers questions about its runs, and nothing to what is no question', () => {
   const callbacks: Callback[] = [];
-  const connection = { subscribe: (_subject: string, { callback }: { callback: Callback }) => void callbacks.push(callback) };
-  new Presence(connection as unknown as NatsConnection, 'here').join((runId, epoch) => runId === 'run' && epoch === 2, () => undefined);
+  const connection = {
+    subscribe: (_subject: string, { callback }: { callback: Callback }) => void callbacks.push(callback),
+  };
+  new Presence(connection as unknown as NatsConnection, 'here').join(
+    (runId, epoch) => runId === 'run' && epoch === 2,
+    () => undefined,
+  );
   const answerTo = (text: string): string | undefined => {
     let answer: string | undefined;
     callbacks[0]?.(null, { string: () => text, respond: (given) => (answer = given) });

@@ -41,8 +41,16 @@ afterAll(async () => {
 
 async function spawn(): Promise<Child> {
   const { database, nats } = world;
-  const child = startSpecProcess(CHILD, [nats.url, database.urlFor('run-executor'), database.acrossUrlFor('run-executor'), outside.url]);
-  const { instance } = await child.message((message): message is { instance: string } => typeof message === 'object' && message !== null && 'instance' in message);
+  const child = startSpecProcess(CHILD, [
+    nats.url,
+    database.urlFor('run-executor'),
+    database.acrossUrlFor('run-executor'),
+    outside.url,
+  ]);
+  const { instance } = await child.message(
+    (message): message is { instance: string } =>
+      typeof message === 'object' && message !== null && 'instance' in message,
+  );
   const spawned = { process: child, instance, pid: child.process.pid ?? 0 };
   children.add(spawned);
   return spawned;
@@ -70,41 +78,67 @@ const driverOf = async (runId: string): Promise<string | undefined> => {
 
 /** The same invariants as for executors in this process; effects are what the server outside has seen. */
 async function expectSoundOutside(runId: string, key: string): Promise<void> {
-  world.outside.modelCalls.push(...outside.received.filter((call) => call.what === 'model' && call.input === key).map(({ input, step, at }) => ({ input, step, at, messages: [] })));
+  world.outside.modelCalls.push(
+    ...outside.received
+      .filter((call) => call.what === 'model' && call.input === key)
+      .map(({ input, step, at }) => ({ input, step, at, messages: [] })),
+  );
   const events = await expectSound(world, runId, key);
   const made = outside.received.filter((call) => call.what === 'tool' && call.runId === runId);
   for (const callId of new Set(made.map((call) => call.callId))) {
     const attempts = made.filter((call) => call.callId === callId);
     expect(new Set(attempts.map((call) => call.idempotencyKey)).size).toBe(1);
-    expect(attempts.length).toBeLessThanOrEqual(only(events, 'ToolCallStarted').filter((event) => event.data.callId === callId).length);
+    expect(attempts.length).toBeLessThanOrEqual(
+      only(events, 'ToolCallStarted').filter((event) => event.data.callId === callId).length,
+    );
   }
 }
 
-const percentile = (values: readonly number[], share: number): number => values.toSorted((a, b) => a - b)[Math.floor((values.length - 1) * share)] ?? Infinity;
+const percentile = (values: readonly number[], share: number): number =>
+  values.toSorted((a, b) => a - b)[Math.floor((values.length - 1) * share)] ?? Infinity;
 
 it('goes on within about a second when executors are killed (kill -9) under fifty runs', async () => {
   answer = walk(14, 90);
   const list = Array.from({ length: 50 }, (_, n) => `killed-${n}`);
   const living = [await spawn(), await spawn()];
-  await inBranches(list, 10, async (key) => void (await world.bus.queues.publish(requestSubject(ORG), world.requestFor(key))));
-  await eventually(async () => (await Promise.all(list.map((key) => driverOf(world.runId(key))))).filter((driver) => driver !== undefined).length >= 40, { withinMs: 60_000, everyMs: 100 });
+  await inBranches(
+    list,
+    10,
+    async (key) => void (await world.bus.queues.publish(requestSubject(ORG), world.requestFor(key))),
+  );
+  await eventually(
+    async () =>
+      (await Promise.all(list.map((key) => driverOf(world.runId(key))))).filter(
+        (driver) => driver !== undefined,
+      ).length >= 40,
+    { withinMs: 60_000, everyMs: 100 },
+  );
   const lost: { runId: string; instance: string; at: number }[] = [];
   for (let times = 0; times < 4; times++) {
     await wait(300 + Math.random() * 700);
     const [victim] = living.splice(times % 2, 1);
     if (!victim) break;
-    const drivers = await Promise.all(list.map(async (key) => ({ runId: world.runId(key), driver: await driverOf(world.runId(key)) })));
+    const drivers = await Promise.all(
+      list.map(async (key) => ({ runId: world.runId(key), driver: await driverOf(world.runId(key)) })),
+    );
     const at = await kill(victim);
-    lost.push(...drivers.filter(({ driver }) => driver === victim.instance).map(({ runId }) => ({ runId, instance: victim.instance, at })));
+    lost.push(
+      ...drivers
+        .filter(({ driver }) => driver === victim.instance)
+        .map(({ runId }) => ({ runId, instance: victim.instance, at })),
+    );
     living.push(await spawn());
   }
-  for (const key of list) expect(await world.ended(world.runId(key), 120_000)).toMatchObject({ type: 'RunSucceeded' });
+  for (const key of list)
+    expect(await world.ended(world.runId(key), 120_000)).toMatchObject({ type: 'RunSucceeded' });
   const took: number[] = [];
   for (const { runId, at } of lost) {
     const next = only(await world.events(runId), 'RunRecovered').find((event) => event.time >= at);
     if (next) took.push(next.time - at);
   }
-  console.log(`recovery of ${took.length} runs after kill -9: p50 ${percentile(took, 0.5)} ms, p90 ${percentile(took, 0.9)} ms, longest ${percentile(took, 1)} ms`);
+  console.log(
+    `recovery of ${took.length} runs after kill -9: p50 ${percentile(took, 0.5)} ms, p90 ${percentile(took, 0.9)} ms, longest ${percentile(took, 1)} ms`,
+  );
   expect(took.length).toBeGreaterThan(10);
   expect(percentile(took, 0.5)).toBeLessThan(5_000);
   for (const key of list) await expectSoundOutside(world.runId(key), key);
@@ -115,8 +149,16 @@ it('takes nothing from an executor that stands still for three seconds', async (
   answer = walk(8, 60);
   const stopped = await spawn();
   const list = Array.from({ length: 10 }, (_, n) => `still-${n}`);
-  await inBranches(list, 10, async (key) => void (await world.bus.queues.publish(requestSubject(ORG), world.requestFor(key))));
-  await eventually(async () => (await Promise.all(list.map((key) => driverOf(world.runId(key))))).every((driver) => driver === stopped.instance));
+  await inBranches(
+    list,
+    10,
+    async (key) => void (await world.bus.queues.publish(requestSubject(ORG), world.requestFor(key))),
+  );
+  await eventually(async () =>
+    (await Promise.all(list.map((key) => driverOf(world.runId(key))))).every(
+      (driver) => driver === stopped.instance,
+    ),
+  );
   process.kill(stopped.pid, 'SIGSTOP');
   await spawn();
   await wait(3_000);
@@ -143,21 +185,35 @@ it('lets an executor that stood still while others took over neither append nor 
   };
   const stopped = await spawn();
   const list = Array.from({ length: 5 }, (_, n) => `fenced-${n}`);
-  await inBranches(list, 5, async (key) => void (await world.bus.queues.publish(requestSubject(ORG), world.requestFor(key))));
+  await inBranches(
+    list,
+    5,
+    async (key) => void (await world.bus.queues.publish(requestSubject(ORG), world.requestFor(key))),
+  );
   await eventually(() => first === 5);
   process.kill(stopped.pid, 'SIGSTOP');
   const heir = await spawn();
-  const judge = await TestExecutor.start(world, null, { works: false, config: { places: 100 }, models: () => ({ call: () => new Promise(() => undefined) }) });
+  const judge = await TestExecutor.start(world, null, {
+    works: false,
+    config: { places: 100 },
+    models: () => ({ call: () => new Promise(() => undefined) }),
+  });
   // Somebody has found it silent for long. The heir, not this process, goes on: this one only claims and dies.
-  for (const key of list) expect(await judge.executor.drivers.takeOver(CALLER.org, world.runId(key), 'silent')).toBe('driving');
+  for (const key of list)
+    expect(await judge.executor.drivers.takeOver(CALLER.org, world.runId(key), 'silent')).toBe('driving');
   await judge.die();
-  for (const key of list) expect(await world.ended(world.runId(key), 60_000)).toMatchObject({ type: 'RunSucceeded' });
+  for (const key of list)
+    expect(await world.ended(world.runId(key), 60_000)).toMatchObject({ type: 'RunSucceeded' });
   const before = await Promise.all(list.map(async (key) => (await world.events(world.runId(key))).length));
   release();
   process.kill(stopped.pid, 'SIGCONT');
   await wait(2_000);
-  expect(await Promise.all(list.map(async (key) => (await world.events(world.runId(key))).length))).toEqual(before);
-  const tools = outside.received.filter((call) => call.what === 'tool' && list.some((key) => call.runId === world.runId(key)));
+  expect(await Promise.all(list.map(async (key) => (await world.events(world.runId(key))).length))).toEqual(
+    before,
+  );
+  const tools = outside.received.filter(
+    (call) => call.what === 'tool' && list.some((key) => call.runId === world.runId(key)),
+  );
   expect(new Set(tools.map((call) => call.pid))).toEqual(new Set([heir.pid]));
   expect(tools).toHaveLength(10);
   // It drops the runs and is of use again.
@@ -176,8 +232,16 @@ it('hands its runs over at once when it is asked to stop (SIGTERM), and loses no
   };
   const list = Array.from({ length: 12 }, (_, n) => `handed-${n}`);
   const leaving = await spawn();
-  await inBranches(list, 12, async (key) => void (await world.bus.queues.publish(requestSubject(ORG), world.requestFor(key))));
-  await eventually(async () => (await Promise.all(list.map((key) => driverOf(world.runId(key))))).every((driver) => driver === leaving.instance));
+  await inBranches(
+    list,
+    12,
+    async (key) => void (await world.bus.queues.publish(requestSubject(ORG), world.requestFor(key))),
+  );
+  await eventually(async () =>
+    (await Promise.all(list.map((key) => driverOf(world.runId(key))))).every(
+      (driver) => driver === leaving.instance,
+    ),
+  );
   await spawn();
   // What a process says of others counts only after its own connection has been up for two seconds (P3.3a).
   await wait(2_500);
@@ -196,7 +260,9 @@ it('hands its runs over at once when it is asked to stop (SIGTERM), and loses no
     const [recovered] = only(events, 'RunRecovered');
     if (recovered) gaps.push(recovered.time - at);
   }
-  console.log(`hand-over of ${gaps.length} runs after SIGTERM: p50 ${percentile(gaps, 0.5)} ms, longest ${percentile(gaps, 1)} ms`);
+  console.log(
+    `hand-over of ${gaps.length} runs after SIGTERM: p50 ${percentile(gaps, 0.5)} ms, longest ${percentile(gaps, 1)} ms`,
+  );
   expect(gaps.length).toBeGreaterThan(0);
   expect(percentile(gaps, 0.5)).toBeLessThan(5_000);
 });

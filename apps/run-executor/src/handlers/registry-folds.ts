@@ -86,7 +86,10 @@ export const MODELS: Fold<Omit<CatalogueFacts, 'tools'>, CatalogueEvent> = {
       }
       case 'ModelRemoved': {
         const left = state.models.filter((model) => model.modelId !== event.data.modelId);
-        return { ...state, models: left.map((m) => ({ ...m, fallbacks: m.fallbacks.filter((f) => f !== event.data.modelId) })) };
+        return {
+          ...state,
+          models: left.map((m) => ({ ...m, fallbacks: m.fallbacks.filter((f) => f !== event.data.modelId) })),
+        };
       }
       case 'PlatformPromptSet':
         return { ...state, platformPrompt: event.data.prompt };

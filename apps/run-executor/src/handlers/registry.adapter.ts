@@ -26,7 +26,10 @@ export class RegistryFacts {
   }
 
   /** An agent and its owner; where the owner is known from before, both are asked for at once. */
-  async agentAndOwner(org: string, agentId: string): Promise<{ agent: AgentFacts | null; owner: UserFacts | null }> {
+  async agentAndOwner(
+    org: string,
+    agentId: string,
+  ): Promise<{ agent: AgentFacts | null; owner: UserFacts | null }> {
     const before = this.cacheOf(AGENT).get(subjectOf('agents', org, agentId))?.state?.ownerId;
     const [agent, known] = await Promise.all([
       this.agent(org, agentId),
@@ -37,7 +40,10 @@ export class RegistryFacts {
   }
 
   async catalogue(org: string): Promise<CatalogueFacts> {
-    const [models, tools] = await Promise.all([this.current(MODELS, org, MODELS_ID), this.current(TOOLS, org, TOOLS_ID)]);
+    const [models, tools] = await Promise.all([
+      this.current(MODELS, org, MODELS_ID),
+      this.current(TOOLS, org, TOOLS_ID),
+    ]);
     return { ...models, tools };
   }
 

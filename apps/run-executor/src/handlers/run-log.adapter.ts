@@ -53,7 +53,15 @@ export class RunLog {
     const freshAt = performance.now();
     const commits = await this.log.read(subject);
     const run = fold(NO_RUN, eventsOf(commits), NO_MATERIAL);
-    return { org, runId, subject, run, sequence: commits.at(-1)?.sequence ?? 0, material: NO_MATERIAL, freshAt };
+    return {
+      org,
+      runId,
+      subject,
+      run,
+      sequence: commits.at(-1)?.sequence ?? 0,
+      material: NO_MATERIAL,
+      freshAt,
+    };
   }
 
   /** A run with everything that driving it needs. */
@@ -96,7 +104,12 @@ export class RunLog {
    * answer it goes on with the same commit: recorded facts are never dropped (P1.4), and the same commit id finds itself.
    * `at`: the time as of which the events were decided (epoch ms), so that they carry the very time of that decision.
    */
-  async append(loaded: LoadedRun, events: readonly NewRunEvent[], actor: Actor, at?: number): Promise<Appended> {
+  async append(
+    loaded: LoadedRun,
+    events: readonly NewRunEvent[],
+    actor: Actor,
+    at?: number,
+  ): Promise<Appended> {
     const notBefore = loaded.run.situation === 'none' ? 0 : loaded.run.lastEventAt;
     const { subject, sequence: expected, runId } = loaded;
     const meta = { actor, source: this.source, correlationId: runId };
@@ -179,6 +192,7 @@ function largeTexts(event: RunEvent): StoredText[] {
   if (event.type === 'RunQueued') return [event.data.input];
   if (event.type !== 'ModelTurnCompleted') return [];
   const { text, providerState, toolCalls } = event.data;
-  return [text, providerState, ...toolCalls.map((call) => call.arguments)].filter((stored) => stored !== null);
+  return [text, providerState, ...toolCalls.map((call) => call.arguments)].filter(
+    (stored) => stored !== null,
+  );
 }
-

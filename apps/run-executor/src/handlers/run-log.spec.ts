@@ -16,7 +16,14 @@ function runsOver(logs: Record<string, NewEvent[]>): RunLog {
     (logs[idOf(subject)] ?? []).map(({ type, data }, index) => ({
       subject,
       sequence: index + 1,
-      events: [{ type: eventType(type, currentVersion(type)), data, time: '2026-01-05T09:00:00.000Z', actor: 'system:x' }],
+      events: [
+        {
+          type: eventType(type, currentVersion(type)),
+          data,
+          time: '2026-01-05T09:00:00.000Z',
+          actor: 'system:x',
+        },
+      ],
     })) as unknown as Commit[];
   const log = {
     read: (subject: string) => Promise.resolve(commitsOf(subject)),
@@ -36,7 +43,11 @@ const textsOf = async (runs: RunLog, runId: string): Promise<unknown[]> =>
 
 describe('what a turn sees of those before it', () => {
   it('is not a turn that was deleted, but what came before that', async () => {
-    const logs = { run_one: turn('run_one', null), run_two: turn('run_two', 'run_one'), run_three: turn('run_three', 'run_two') };
+    const logs = {
+      run_one: turn('run_one', null),
+      run_two: turn('run_two', 'run_one'),
+      run_three: turn('run_three', 'run_two'),
+    };
     logs.run_two.push(DELETED);
     expect(await textsOf(runsOver(logs), 'run_two')).toEqual(['run_one']);
     expect(await textsOf(runsOver(logs), 'run_three')).toEqual(['run_one', 'run_three']);

@@ -34,7 +34,9 @@ export class Slots {
   ): Promise<Claim> {
     if (slots.agent === null && slots.conversation === null) {
       const used = await this.keys.submit(org, runId);
-      return used === undefined ? { outcome: 'claimed', previousRunId: null } : { outcome: 'known', digest: used };
+      return used === undefined
+        ? { outcome: 'claimed', previousRunId: null }
+        : { outcome: 'known', digest: used };
     }
     for (;;) {
       const claim = await this.operations.claimSlot({

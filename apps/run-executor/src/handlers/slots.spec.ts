@@ -10,7 +10,10 @@ import type { RunLog } from './run-log.adapter';
 import { Slots } from './slots.process';
 
 const TALK = 'conversation:org:talk';
-const FAILED: NewRunEvent = { type: 'RunFailed', data: { termination: 'Error', reason: 'stale', error: { code: 'stale', text: '' } } };
+const FAILED: NewRunEvent = {
+  type: 'RunFailed',
+  data: { termination: 'Error', reason: 'stale', error: { code: 'stale', text: '' } },
+};
 
 /** Slots of a conversation whose row names `last`, which took the place of `turn`. */
 function slotsOf(last: readonly NewEvent[]) {
@@ -20,14 +23,24 @@ function slotsOf(last: readonly NewEvent[]) {
     claimSlot: () => {
       row.holder ??= 'next';
       const claimed = { outcome: 'claimed', previousRunId: row.previous };
-      return Promise.resolve(row.holder === 'next' ? claimed : { outcome: 'held', slotKey: TALK, holder: row.holder });
+      return Promise.resolve(
+        row.holder === 'next' ? claimed : { outcome: 'held', slotKey: TALK, holder: row.holder },
+      );
     },
-    replaceHolder: (_key: string, holder: string, runId: string) => Promise.resolve(Object.assign(row, { holder: runId, previous: holder })),
+    replaceHolder: (_key: string, holder: string, runId: string) =>
+      Promise.resolve(Object.assign(row, { holder: runId, previous: holder })),
     giveBack: () => Promise.resolve(Object.assign(row, { holder: row.previous, previous: null })),
   };
   const glance = (_org: string, runId: string) => {
     const events = (logs[runId] ?? []) as NewRunEvent[];
-    return Promise.resolve({ run: fold(NO_RUN, events.map((event) => dated(event, 1)), NO_MATERIAL), sequence: events.length });
+    return Promise.resolve({
+      run: fold(
+        NO_RUN,
+        events.map((event) => dated(event, 1)),
+        NO_MATERIAL,
+      ),
+      sequence: events.length,
+    });
   };
   return new Slots(operations as unknown as OperationsQueries, { glance } as unknown as RunLog);
 }
@@ -36,7 +49,10 @@ const claim = (slots: Slots) => slots.claim('org', 'next', 'digest', { agent: nu
 
 describe('the turn before, as a conversation names it', () => {
   it('is the last one that ran, however it ended', async () => {
-    expect(await claim(slotsOf([queued('last'), FAILED]))).toEqual({ outcome: 'claimed', previousRunId: 'last' });
+    expect(await claim(slotsOf([queued('last'), FAILED]))).toEqual({
+      outcome: 'claimed',
+      previousRunId: 'last',
+    });
   });
 
   it('is not one that was skipped after it had claimed the conversation, which would hide all turns before it', async () => {

@@ -21,7 +21,11 @@ it('waits for a model no longer than it may: what was asked is broken off, booke
   await executor.executor.drivers.stop(200);
   expect(performance.now() - before).toBeLessThan(2_000);
   const [failed] = only(await world.events(runId), 'ModelCallFailed');
-  expect(failed?.data).toMatchObject({ error: { code: 'cancelled' }, next: 'retry', usage: { estimated: true } });
+  expect(failed?.data).toMatchObject({
+    error: { code: 'cancelled' },
+    next: 'retry',
+    usage: { estimated: true },
+  });
   const heir = await TestExecutor.start(world, { model: () => ({ text: 'done' }), tool: () => ok('ok') });
   expect(await world.ended(runId)).toMatchObject({ type: 'RunSucceeded' });
   await Promise.all([executor.stop(), heir.stop()]);

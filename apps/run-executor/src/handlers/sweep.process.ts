@@ -62,7 +62,8 @@ export class Sweep {
     const others = await operations.otherInstances(instance);
     await Promise.all(
       others.map(async (other) => {
-        if (await evidences.gone(other)) await this.takeOverAll(other, await operations.runsOf(other, AT_ONCE));
+        if (await evidences.gone(other))
+          await this.takeOverAll(other, await operations.runsOf(other, AT_ONCE));
       }),
     );
   }
@@ -70,9 +71,15 @@ export class Sweep {
   /** The rare part: what only time makes due. */
   async overdue(): Promise<void> {
     const { operations, drivers, intake, clock, release } = this.ports;
-    await this.each(await operations.expiredPauses(AT_ONCE), (run) => this.close(run, (live) => expirePause(live, clock())));
-    await this.each(await operations.overdueCancels(OBEY_WITHIN_MS, AT_ONCE), (run) => this.close(run, forceCancel));
-    await this.each(await operations.unbornSlots(UNBORN_MS, AT_ONCE), (run) => intake.fence(run.org, run.runId));
+    await this.each(await operations.expiredPauses(AT_ONCE), (run) =>
+      this.close(run, (live) => expirePause(live, clock())),
+    );
+    await this.each(await operations.overdueCancels(OBEY_WITHIN_MS, AT_ONCE), (run) =>
+      this.close(run, forceCancel),
+    );
+    await this.each(await operations.unbornSlots(UNBORN_MS, AT_ONCE), (run) =>
+      intake.fence(run.org, run.runId),
+    );
     await this.each(await operations.endedHolders(AT_ONCE), (run) => release(run.org, run.runId));
     // Claimed here instead of announced again: while all places are taken, announcements would pile up.
     const free = Math.min(AT_ONCE, drivers.free);
@@ -87,7 +94,8 @@ export class Sweep {
   private async abandoned(): Promise<void> {
     const { operations, drivers, instance } = this.ports;
     const mine = await operations.runsOf(instance, AT_ONCE);
-    for (const runId of this.failures.keys()) if (!mine.some((run) => run.runId === runId)) this.failures.delete(runId);
+    for (const runId of this.failures.keys())
+      if (!mine.some((run) => run.runId === runId)) this.failures.delete(runId);
     const lost = mine.filter((run) => !drivers.has(run.runId));
     const suspected = lost.filter((run) => this.suspects.has(run.runId));
     this.suspects = new Set(lost.map((run) => run.runId));
@@ -124,12 +132,18 @@ export class Sweep {
     const verdict = await evidences.against(suspect.runId, run);
     if (verdict === 'driven' || verdict === 'unclear') return;
     const failedHere = run.instance === instance && verdict !== 'woken';
-    if (failedHere && (this.failures.get(suspect.runId) ?? 0) >= FAILED_DRIVES) return this.close(suspect, stale);
+    if (failedHere && (this.failures.get(suspect.runId) ?? 0) >= FAILED_DRIVES)
+      return this.close(suspect, stale);
     await this.takeOver(suspect, verdict, run.epoch, failedHere);
   }
 
   /** Only a take-over that came about, or that cannot, counts as another failed drive: a process without a free place proves nothing. */
-  private async takeOver({ org, runId }: OpenRun, evidence: Evidence, epoch: number, counts: boolean): Promise<void> {
+  private async takeOver(
+    { org, runId }: OpenRun,
+    evidence: Evidence,
+    epoch: number,
+    counts: boolean,
+  ): Promise<void> {
     const count = () => void (counts && this.failures.set(runId, (this.failures.get(runId) ?? 0) + 1));
     try {
       if ((await this.ports.drivers.takeOver(org, runId, evidence, { epoch })) === 'driving') count();
@@ -161,7 +175,10 @@ const isNobodysFault = (error: unknown): boolean =>
   !(error instanceof UnknownEvent) && (error instanceof LogUnavailable || isPassing(error));
 
 function stale(run: LiveRun): NewRunEvent[] {
-  const error = { code: 'stale', text: 'The run could not be continued: its drivers failed again and again.' };
+  const error = {
+    code: 'stale',
+    text: 'The run could not be continued: its drivers failed again and again.',
+  };
   const failed: NewRunEvent = { type: 'RunFailed', data: { termination: 'Error', reason: 'stale', error } };
   return [...lostEffects(run), ...end(run, failed)];
 }

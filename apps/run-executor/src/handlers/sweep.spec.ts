@@ -17,7 +17,11 @@ const claimed = (epoch: number, instance: string): NewRunEvent =>
     : { type: 'RunRecovered', data: { epoch, instance, evidence: 'not_mine' } };
 
 const runOf = (...events: NewRunEvent[]): Run =>
-  fold(NO_RUN, [queued('run') as NewRunEvent, ...events].map((event) => dated(event, 1)), NO_MATERIAL);
+  fold(
+    NO_RUN,
+    [queued('run') as NewRunEvent, ...events].map((event) => dated(event, 1)),
+    NO_MATERIAL,
+  );
 
 interface World {
   runs: Record<string, Run | Error>;
@@ -26,7 +30,14 @@ interface World {
 }
 
 const none = () => Promise.resolve([]);
-const NOTHING_DUE = { otherInstances: none, expiredPauses: none, overdueCancels: none, unbornSlots: none, endedHolders: none, silentDrivers: none };
+const NOTHING_DUE = {
+  otherInstances: none,
+  expiredPauses: none,
+  overdueCancels: none,
+  unbornSlots: none,
+  endedHolders: none,
+  silentDrivers: none,
+};
 
 /** A sweep over tables that name `runs` as this process's, as unclaimed, and as driven by a process that is gone. */
 function sweeping({ runs, takenOver = 'driving', free = 8 }: World) {
@@ -35,7 +46,9 @@ function sweeping({ runs, takenOver = 'driving', free = 8 }: World) {
   const open = Object.keys(runs).map((runId) => ({ org: 'org', runId }));
   const glance = (_org: string, runId: string) => {
     const run = runs[runId];
-    return run instanceof Error ? Promise.reject(run) : Promise.resolve({ org: 'org', runId, run, sequence: 1 });
+    return run instanceof Error
+      ? Promise.reject(run)
+      : Promise.resolve({ org: 'org', runId, run, sequence: 1 });
   };
   const warned = jest.fn();
   const ports = {
@@ -54,7 +67,8 @@ function sweeping({ runs, takenOver = 'driving', free = 8 }: World) {
     drivers: { free, has: () => false, takeOver },
     evidences: {
       gone: () => Promise.resolve(true),
-      against: (_id: string, run: LiveRun) => Promise.resolve(run.woken || run.situation === 'queued' ? 'woken' : 'not_mine'),
+      against: (_id: string, run: LiveRun) =>
+        Promise.resolve(run.woken || run.situation === 'queued' ? 'woken' : 'not_mine'),
     },
     intake: {},
     instance: INSTANCE,
@@ -79,14 +93,20 @@ it('closes a run as stale whose drivers failed again and again', async () => {
 });
 
 it('holds nothing against a run that waits for a free place', async () => {
-  const { sweep, appended, takeOver } = sweeping({ runs: { waiting: runOf(claimed(1, INSTANCE)) }, takenOver: 'no_place' });
+  const { sweep, appended, takeOver } = sweeping({
+    runs: { waiting: runOf(claimed(1, INSTANCE)) },
+    takenOver: 'no_place',
+  });
   await times(21, () => sweep.drivers());
   expect(takeOver).toHaveBeenCalledTimes(20);
   expect(appended).toEqual([]);
 });
 
 it('holds nothing against a run that was woken again and again', async () => {
-  const resumed: NewRunEvent[] = [{ type: 'RunPaused', data: { expiresAt: 9 } }, { type: 'RunResumed', data: {} }];
+  const resumed: NewRunEvent[] = [
+    { type: 'RunPaused', data: { expiresAt: 9 } },
+    { type: 'RunResumed', data: {} },
+  ];
   const { sweep, appended } = sweeping({ runs: { woken: runOf(claimed(1, INSTANCE), ...resumed) } });
   await times(20, () => sweep.drivers());
   expect(appended).toEqual([]);
@@ -109,7 +129,9 @@ it('looks after the others where one run cannot be read', async () => {
 });
 
 it('says what its evidence is about: the epoch that it asked for, or the process that is gone (P3.3)', async () => {
-  const { sweep, ports, takeOver } = sweeping({ runs: { lost: runOf(claimed(1, INSTANCE), claimed(2, INSTANCE)) } });
+  const { sweep, ports, takeOver } = sweeping({
+    runs: { lost: runOf(claimed(1, INSTANCE), claimed(2, INSTANCE)) },
+  });
   await times(2, () => sweep.drivers());
   ports.operations.otherInstances = () => Promise.resolve(['elsewhere'] as never[]);
   await sweep.drivers();

@@ -65,7 +65,8 @@ async function failure(
     return { type: 'ToolCallAmbiguous', data: { ...common, cause, text: result.text.slice(0, MAX_ERROR) } };
   }
   const observation = await ports.texts.keep(work.org, `Error: ${result.text}`);
-  if (result.code === 'cancelled') return { type: 'ToolCallCancelled', data: { ...common, observation, startedAt } };
+  if (result.code === 'cancelled')
+    return { type: 'ToolCallCancelled', data: { ...common, observation, startedAt } };
   return {
     type: 'ToolCallFailed',
     data: {

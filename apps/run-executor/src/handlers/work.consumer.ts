@@ -43,7 +43,8 @@ export class WorkConsumer {
     const evidence = await this.evidences.against(runId, run);
     if (evidence === 'driven') return;
     if (evidence === 'unclear') throw new RetryLater(NO_PLACE_MS, `run ${runId}: its driver does not answer`);
-    if ((await this.drivers.takeOver(org, runId, evidence, { epoch: run.epoch })) === 'no_place') throw noPlace(runId);
+    if ((await this.drivers.takeOver(org, runId, evidence, { epoch: run.epoch })) === 'no_place')
+      throw noPlace(runId);
   }
 }
 

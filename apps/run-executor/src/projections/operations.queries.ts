@@ -6,10 +6,7 @@ import type { SlotClaim, SlotRequest } from './slot-claims';
 export type { SlotClaim, SlotRequest };
 
 /** A run that a sweep must look at on its log; the row only says where to look (P3.3). */
-export interface OpenRun {
-  org: string;
-  runId: string;
-}
+export type OpenRun = { org: string; runId: string };
 
 /** Rows that the projection is writing are passed over: two that lock the same rows in different orders end each other. */
 const HEARTBEAT = `UPDATE run_drivers SET heartbeat_at = now() WHERE run_id IN
@@ -80,7 +77,9 @@ export class OperationsQueries {
   /** Says that these runs are driven by this instance at this moment; others' runs are left alone. */
   async heartbeat(runIds: readonly string[], instance: string): Promise<void> {
     if (runIds.length === 0) return;
-    await this.db.acrossOrgs('heartbeat', (tx) => tx.query(HEARTBEAT, [[...runIds], instance]), { synchronousCommit: false });
+    await this.db.acrossOrgs('heartbeat', (tx) => tx.query(HEARTBEAT, [[...runIds], instance]), {
+      synchronousCommit: false,
+    });
   }
 
   /** Milliseconds since the driver of a run was last heard of; null: no driver is known. */

@@ -313,9 +313,17 @@ describe('conversations', () => {
 test('answers fit a message of the bus however long output and errors are, in any script', async () => {
   const org = '55555555-5555-4555-8555-555555555555';
   const log = new RunLog(1_000);
-  log.run('run_wordy', [sample.queued('run_wordy'), sample.started(), sample.succeeded(text('界'.repeat(400_000)))], 10, org);
+  log.run(
+    'run_wordy',
+    [sample.queued('run_wordy'), sample.started(), sample.succeeded(text('界'.repeat(400_000)))],
+    10,
+    org,
+  );
   const error = { code: 'provider_unavailable', text: '界'.repeat(4_000) };
-  const failed: NewEvent = { type: 'RunFailed', data: { termination: 'Error', reason: 'provider_unavailable', error } };
+  const failed: NewEvent = {
+    type: 'RunFailed',
+    data: { termination: 'Error', reason: 'provider_unavailable', error },
+  };
   for (let index = 0; index < 200; index++) {
     const id = `run_unlucky${index}`;
     log.run(id, [sample.queued(id), sample.started(), failed], 10, org);

@@ -63,6 +63,8 @@ export async function twiceIfRaced<T>(claim: () => Promise<T>): Promise<T> {
 }
 
 export async function holderOf(tx: Tx, slotKey: string): Promise<string | null> {
-  const [row] = await tx.query<{ run_id: string }>('SELECT run_id FROM run_slots WHERE slot_key = $1', [slotKey]);
+  const [row] = await tx.query<{ run_id: string }>('SELECT run_id FROM run_slots WHERE slot_key = $1', [
+    slotKey,
+  ]);
   return row?.run_id ?? null;
 }

@@ -1,7 +1,10 @@
 import type { DomainEvent } from '../envelope';
 
 /** Context `conversations`, on the stream of the runs. A conversation that nobody created is made by its first run. */
-export type ConversationCreated = DomainEvent<'ConversationCreated', { userId: string | null; title: string }>;
+export type ConversationCreated = DomainEvent<
+  'ConversationCreated',
+  { userId: string | null; title: string }
+>;
 /** Deletes its runs as well. */
 export type ConversationDeleted = DomainEvent<'ConversationDeleted', Record<string, never>>;
 

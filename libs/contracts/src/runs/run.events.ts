@@ -51,7 +51,10 @@ export type RunQueued = DomainEvent<
   }
 >;
 
-export type RunSkipped = DomainEvent<'RunSkipped', RunIdentity & { reason: SkipReason; holder: string | null }>;
+export type RunSkipped = DomainEvent<
+  'RunSkipped',
+  RunIdentity & { reason: SkipReason; holder: string | null }
+>;
 
 /** The claim: the fence that every later append of an earlier driver runs into (P3.1). */
 export type RunStarted = DomainEvent<'RunStarted', { epoch: number; instance: string }>;
@@ -79,7 +82,10 @@ export type RunPauseRequested = DomainEvent<'RunPauseRequested', Record<string, 
 /** `expiresAt`: epoch milliseconds after which a pause ends the run (`Deadline / pause_expired`). */
 export type RunPaused = DomainEvent<'RunPaused', { expiresAt: number }>;
 export type RunResumed = DomainEvent<'RunResumed', Record<string, never>>;
-export type RunExtended = DomainEvent<'RunExtended', { steps: number; toolCalls: number; tokens: number; seconds: number }>;
+export type RunExtended = DomainEvent<
+  'RunExtended',
+  { steps: number; toolCalls: number; tokens: number; seconds: number }
+>;
 export type RunModeSet = DomainEvent<'RunModeSet', { mode: Mode }>;
 
 export type RunSucceeded = DomainEvent<'RunSucceeded', { output: StoredText }>;

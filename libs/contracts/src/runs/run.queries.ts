@@ -26,7 +26,11 @@ export const runReadSchema = runRefSchema.extend({ at_least: atLeast });
 /** `runs.steps` and `runs.trajectory`: a part of a run, from `after` (the `next_after` of the page before) on. */
 export const runPartSchema = runReadSchema.extend({
   after: z.int('must be a whole number').min(0, 'must be at least 0').optional(),
-  limit: z.int('must be a whole number').min(1, 'must be at least 1').max(1_000, 'must be at most 1000').optional(),
+  limit: z
+    .int('must be a whole number')
+    .min(1, 'must be at least 1')
+    .max(1_000, 'must be at most 1000')
+    .optional(),
 });
 
 /** `runs.list`: all filters that are given must hold. */

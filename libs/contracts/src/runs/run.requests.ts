@@ -3,8 +3,10 @@ import { TOKEN } from '../token';
 import { BOUND_CEILINGS } from './run.definition';
 import { MODES, TRIGGERS } from './run.states';
 
-const id = (what: string) => z.string().regex(TOKEN, `must be a ${what} of 1 to 80 characters out of A-Z, a-z, 0-9, "_" and "-"`);
-const bound = (max: number) => z.int('must be a whole number').min(1, 'must be at least 1').max(max, `must be at most ${max}`);
+const id = (what: string) =>
+  z.string().regex(TOKEN, `must be a ${what} of 1 to 80 characters out of A-Z, a-z, 0-9, "_" and "-"`);
+const bound = (max: number) =>
+  z.int('must be a whole number').min(1, 'must be at least 1').max(max, `must be at most ${max}`);
 
 /** Bounds in a request tighten the agent's, never loosen them. */
 export const boundsSchema = z.strictObject({
@@ -34,7 +36,9 @@ export const runRequestSchema = startRunSchema.extend({
   key: z.string().min(1, 'must not be empty').max(255, 'must be at most 255 characters'),
   trigger: z.enum(TRIGGERS).default('requested'),
   /** Actor: `user:<id>`, `service:<id>` or `system:<part>`. */
-  requested_by: z.string().regex(/^(user|service|system):[A-Za-z0-9_-]{1,80}$/, 'must be user:<id>, service:<id> or system:<part>'),
+  requested_by: z
+    .string()
+    .regex(/^(user|service|system):[A-Za-z0-9_-]{1,80}$/, 'must be user:<id>, service:<id> or system:<part>'),
 });
 export type RunRequest = z.infer<typeof runRequestSchema>;
 
@@ -53,5 +57,8 @@ export const extendSchema = z
     tokens: bound(BOUND_CEILINGS.tokenBudget).optional(),
     seconds: bound(BOUND_CEILINGS.deadlineSeconds).optional(),
   })
-  .refine((e) => Object.values(e).some((v) => v !== undefined), 'must raise at least one of steps, tool_calls, tokens and seconds');
+  .refine(
+    (e) => Object.values(e).some((v) => v !== undefined),
+    'must raise at least one of steps, tool_calls, tokens and seconds',
+  );
 export const modeSchema = z.strictObject({ mode: z.enum(MODES) });

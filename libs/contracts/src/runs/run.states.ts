@@ -63,9 +63,12 @@ export const OUTCOMES: readonly Outcome[] = [
     'provider_invalid',
     'definition_invalid',
   ]),
-  ...['user', 'parent', 'replaced', 'agent_stopped'].map(
-    (reason): Outcome => ({ state: 'cancelled', termination: 'Cancelled', reason, status: 'cancelled' }),
-  ),
+  ...['user', 'parent', 'replaced', 'agent_stopped'].map((reason): Outcome => ({
+    state: 'cancelled',
+    termination: 'Cancelled',
+    reason,
+    status: 'cancelled',
+  })),
   { state: 'skipped', termination: null, reason: 'budget_exceeded', status: 'skipped' },
   { state: 'skipped', termination: null, reason: 'already_running', status: 'skipped' },
 ];
@@ -92,7 +95,9 @@ export type FailureReason =
 export type CancelReason = 'user' | 'parent' | 'replaced' | 'agent_stopped';
 export type SkipReason = 'budget_exceeded' | 'already_running';
 
-const TERMINATION_OF = new Map(OUTCOMES.filter((o) => o.state === 'failed').map((o) => [o.reason, o.termination]));
+const TERMINATION_OF = new Map(
+  OUTCOMES.filter((o) => o.state === 'failed').map((o) => [o.reason, o.termination]),
+);
 
 /** The termination a failure reason belongs to. */
 export function terminationOf(reason: FailureReason): Termination {

@@ -28,13 +28,17 @@ function moveOf(random: (bound: number) => number): Move {
   const kind = random(10);
   if (kind < 6) return { kind: 'effect', pick: random(4), fails: random(4) === 0 };
   if (kind < 8) return { kind: 'lost', afterEffect: random(2) === 0, pick: random(4) };
-  return kind < 9 ? { kind: 'control', control: CONTROLS[random(CONTROLS.length)] as Control } : { kind: 'time', ms: 1 + random(60) };
+  return kind < 9
+    ? { kind: 'control', control: CONTROLS[random(CONTROLS.length)] as Control }
+    : { kind: 'time', ms: 1 + random(60) };
 }
 
 /** Every third history is whole, the others stop somewhere. */
 export function historyOf(seed: number): World {
   const random = seeded(seed);
-  const script = Array.from({ length: 1 + random(4) }, () => Array.from({ length: random(4) }, () => TOOLS[random(TOOLS.length)] as string));
+  const script = Array.from({ length: 1 + random(4) }, () =>
+    Array.from({ length: random(4) }, () => TOOLS[random(TOOLS.length)] as string),
+  );
   const world = newWorld();
   append(world, [born()]);
   for (let moves = 4 + random(8); moves > 0; moves--) play(world, moveOf(random), script);

@@ -16,13 +16,15 @@ export interface StoredCommit {
   events: NewRunEvent[];
 }
 
-export const storedLogs = (): StoredCommit[][] => JSON.parse(readFileSync(path.join(__dirname, 'stored-logs.json'), 'utf8'));
+export const storedLogs = (): StoredCommit[][] =>
+  JSON.parse(readFileSync(path.join(__dirname, 'stored-logs.json'), 'utf8'));
 
 /** Everything that a run is, as text; the dialog by its messages, not by the list that runs share. */
 export const stateText = (run: Run): string =>
   JSON.stringify(run.situation === 'none' ? run : { ...run, transcript: messagesOf(run.transcript) });
 
-export const fold = (log: readonly StoredCommit[]): Run => log.reduce<Run>((run, { events, time }) => foldNew(run, events, time), NO_RUN);
+export const fold = (log: readonly StoredCommit[]): Run =>
+  log.reduce<Run>((run, { events, time }) => foldNew(run, events, time), NO_RUN);
 
 /** What is decided at each commit of a log from its facts alone. */
 export function decisionsOf(log: readonly StoredCommit[]): NewRunEvent[][] {

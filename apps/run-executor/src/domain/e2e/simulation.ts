@@ -33,7 +33,10 @@ const tool = (name: string, effect: 'read' | 'write', idempotent: boolean): Tool
   endsRun: false,
 });
 const TOOLS = new Map(
-  [tool('read', 'read', true), tool('put', 'write', true), tool('write', 'write', false)].map((t) => [t.name, t]),
+  [tool('read', 'read', true), tool('put', 'write', true), tool('write', 'write', false)].map((t) => [
+    t.name,
+    t,
+  ]),
 );
 
 export interface World {
@@ -59,7 +62,8 @@ export const circumstances = (now: number): Circumstances => ({
   models: [ROUTE, ROUTE],
   tools: TOOLS,
   overheadBytes: 10,
-  judge: (call) => (call.arguments === 'bad' ? { ok: false, code: 'invalid_arguments', text: '' } : { ok: true, digest: '' }),
+  judge: (call) =>
+    call.arguments === 'bad' ? { ok: false, code: 'invalid_arguments', text: '' } : { ok: true, digest: '' },
   pauseTtlMs: 1_000_000,
 });
 
@@ -69,7 +73,8 @@ export function append(world: World, facts: NewRunEvent[]): void {
   const decided = decideAll(base, circumstances(world.now));
   world.run = foldNew(world.run, [...facts, ...decided], world.now);
   world.log.push(...facts, ...decided);
-  if (facts.length + decided.length > 0) world.commits.push({ time: world.now, facts: facts.length, events: [...facts, ...decided] });
+  if (facts.length + decided.length > 0)
+    world.commits.push({ time: world.now, facts: facts.length, events: [...facts, ...decided] });
 }
 
 export const born = (): NewRunEvent => ({
@@ -89,7 +94,11 @@ export const born = (): NewRunEvent => ({
     requestDigest: '',
     input: { text: 'go' },
     definition: '',
-    settings: { bounds: { ...DEFAULT_BOUNDS, maxSteps: 6, maxToolCalls: 9 }, mode: 'auto', approvalPolicy: 'park' },
+    settings: {
+      bounds: { ...DEFAULT_BOUNDS, maxSteps: 6, maxToolCalls: 9 },
+      mode: 'auto',
+      approvalPolicy: 'park',
+    },
     grantTokens: 100_000,
     previousRunId: null,
     slot: null,
@@ -103,14 +112,27 @@ function underWay(run: LiveRun): string[] {
   return run.phase.calls.filter((call) => call.status === 'in_flight').map((call) => call.callId);
 }
 
-function execute(world: World, run: LiveRun, effect: string, script: string[][], fails: boolean): NewRunEvent {
+function execute(
+  world: World,
+  run: LiveRun,
+  effect: string,
+  script: string[][],
+  fails: boolean,
+): NewRunEvent {
   if (effect === 'model') return model(world, run, script, fails);
   world.effects.set(effect, (world.effects.get(effect) ?? 0) + 1);
-  const name = run.phase.name === 'calling_tools' ? (run.phase.calls.find((c) => c.callId === effect)?.tool ?? '') : '';
+  const name =
+    run.phase.name === 'calling_tools' ? (run.phase.calls.find((c) => c.callId === effect)?.tool ?? '') : '';
   const common = { step: run.steps, callId: effect, tool: name };
-  if (!fails) return { type: 'ToolCallSucceeded', data: { ...common, observation: { text: 'ok' }, startedAt: 0 } };
+  if (!fails)
+    return { type: 'ToolCallSucceeded', data: { ...common, observation: { text: 'ok' }, startedAt: 0 } };
   if (name === 'write') return { type: 'ToolCallAmbiguous', data: { ...common, cause: 'timeout', text: '' } };
-  const failed = { error: { code: 'connection', text: '' }, observation: { text: 'no' }, startedAt: 0, attempt: 1 };
+  const failed = {
+    error: { code: 'connection', text: '' },
+    observation: { text: 'no' },
+    startedAt: 0,
+    attempt: 1,
+  };
   return { type: 'ToolCallFailed', data: { ...common, ...failed, willRetry: true, retryInMs: 5 } };
 }
 
@@ -120,7 +142,8 @@ function model(world: World, run: LiveRun, script: string[][], fails: boolean): 
   const common = { step, attempt, modelId: 'm', usage: { input: 7, output: 3, cached: 0, estimated: false } };
   const next = attempt < 3 ? 'retry' : route === 0 ? 'fallback' : 'give_up';
   const error = { code: 'provider_unavailable', text: '', status: 503 };
-  if (fails) return { type: 'ModelCallFailed', data: { ...common, error, partialText: null, next, retryInMs: 5 } };
+  if (fails)
+    return { type: 'ModelCallFailed', data: { ...common, error, partialText: null, next, retryInMs: 5 } };
   world.bought.set(step, (world.bought.get(step) ?? 0) + 1);
   const toolCalls = (script[step - 1] ?? []).map((name, index) => ({
     callId: `c${step}-${index}`,
@@ -128,7 +151,15 @@ function model(world: World, run: LiveRun, script: string[][], fails: boolean): 
     tool: name === 'bad' ? 'read' : name,
     arguments: { text: name === 'bad' ? 'bad' : '{}' },
   }));
-  const rest = { provider: 'p', model: 'm', text: { text: 't' }, reasoning: null, providerReason: '', startedAt: 0, providerState: null };
+  const rest = {
+    provider: 'p',
+    model: 'm',
+    text: { text: 't' },
+    reasoning: null,
+    providerReason: '',
+    startedAt: 0,
+    providerState: null,
+  };
   return { type: 'ModelTurnCompleted', data: { ...common, ...rest, toolCalls, finish: 'stop' } };
 }
 
@@ -149,7 +180,8 @@ export function play(world: World, move: Move, script: string[][]): void {
   }
   const effects = underWay(run);
   const effect = effects[move.pick % Math.max(1, effects.length)];
-  if (move.kind === 'effect') return effect ? append(world, [execute(world, run, effect, script, move.fails)]) : append(world, []);
+  if (move.kind === 'effect')
+    return effect ? append(world, [execute(world, run, effect, script, move.fails)]) : append(world, []);
   // The executor is lost: amid an effect the world has moved, and nobody recorded it.
   if (move.afterEffect && effect) execute(world, run, effect, script, false);
   if (run.situation !== 'paused') append(world, claim(run, 'next', 'no_responders'));
@@ -169,4 +201,11 @@ export function finish(world: World, script: string[][]): void {
   }
 }
 
-export const newWorld = (): World => ({ run: NO_RUN, log: [], commits: [], now: 1_000, effects: new Map(), bought: new Map() });
+export const newWorld = (): World => ({
+  run: NO_RUN,
+  log: [],
+  commits: [],
+  now: 1_000,
+  effects: new Map(),
+  bought: new Map(),
+});

@@ -58,7 +58,8 @@ function expectEffectsOnce(world: World, runId: string, events: readonly RunEven
     expect({ callId, times: attempts.length <= started.length }).toEqual({ callId, times: true });
     expect(new Set(attempts.map((call) => call.idempotencyKey)).size).toBe(1);
     expect(new Set(attempts.map((call) => call.position)).size).toBe(1);
-    if (attempts[0]?.tool.effect === 'write' && !attempts[0].tool.idempotent) expect(attempts).toHaveLength(1);
+    if (attempts[0]?.tool.effect === 'write' && !attempts[0].tool.idempotent)
+      expect(attempts).toHaveLength(1);
   }
   const settled = events.flatMap((event) =>
     event.type === 'ToolCallSucceeded' ||
@@ -71,9 +72,16 @@ function expectEffectsOnce(world: World, runId: string, events: readonly RunEven
   expect(settled).toHaveLength(new Set(settled).size);
 }
 
-async function expectTokensConserved(world: World, runId: string, events: readonly RunEvent[]): Promise<void> {
-  const booked = [...only(events, 'ModelTurnCompleted'), ...only(events, 'ModelCallFailed')].map((event) => event.data.usage);
-  const sum = (of: (usage: { input: number; output: number; cached: number }) => number) => booked.reduce((all, usage) => all + of(usage), 0);
+async function expectTokensConserved(
+  world: World,
+  runId: string,
+  events: readonly RunEvent[],
+): Promise<void> {
+  const booked = [...only(events, 'ModelTurnCompleted'), ...only(events, 'ModelCallFailed')].map(
+    (event) => event.data.usage,
+  );
+  const sum = (of: (usage: { input: number; output: number; cached: number }) => number) =>
+    booked.reduce((all, usage) => all + of(usage), 0);
   const row = await world.row(runId);
   expect([row.input_tokens, row.output_tokens, row.cached_tokens, row.total_tokens].map(Number)).toEqual([
     sum((usage) => usage.input),
@@ -91,7 +99,9 @@ export async function dialogOf(world: World, runId: string): Promise<readonly Ch
 
 /** Every call has exactly one result, directly after its turn and in order; ids are unique (strict providers refuse others). */
 export function expectPaired(messages: readonly ChatMessage[]): void {
-  const asked = messages.flatMap((message) => (message.role === 'assistant' ? message.toolCalls.map((call) => call.callId) : []));
+  const asked = messages.flatMap((message) =>
+    message.role === 'assistant' ? message.toolCalls.map((call) => call.callId) : [],
+  );
   const answered = messages.flatMap((message) => (message.role === 'tool' ? [message.callId] : []));
   expect(answered).toEqual(asked);
   expect(new Set(asked).size).toBe(asked.length);
@@ -104,7 +114,9 @@ export function expectPaired(messages: readonly ChatMessage[]): void {
 
 /** Rows equal their replay; nobody holds a slot or a place any more. */
 export async function expectQuiet(world: World, executors: readonly TestExecutor[]): Promise<void> {
-  await eventually(() => executors.every((one) => one.executor.drivers.runIds().length === 0), { withinMs: 20_000 });
+  await eventually(() => executors.every((one) => one.executor.drivers.runIds().length === 0), {
+    withinMs: 20_000,
+  });
   await eventually(
     async () => {
       expect(await world.rows('SELECT run_id FROM run_drivers')).toEqual([]);
@@ -123,5 +135,10 @@ export async function expectQuiet(world: World, executors: readonly TestExecutor
     source: archiveSource(world.db, 'RUNS'),
   });
   for (const { table, missing, extra, samples } of tables)
-    expect({ table, missing, extra, samples }).toEqual({ table, missing: 0, extra: 0, samples: { missing: [], extra: [] } });
+    expect({ table, missing, extra, samples }).toEqual({
+      table,
+      missing: 0,
+      extra: 0,
+      samples: { missing: [], extra: [] },
+    });
 }

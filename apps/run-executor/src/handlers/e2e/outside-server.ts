@@ -24,15 +24,23 @@ export interface OutsideServer extends AsyncDisposable {
   received: OutsideCall[];
 }
 
-export async function outsideServer(answer: (call: OutsideCall) => Promise<Answer | ToolResult>): Promise<OutsideServer> {
+export async function outsideServer(
+  answer: (call: OutsideCall) => Promise<Answer | ToolResult>,
+): Promise<OutsideServer> {
   const received: OutsideCall[] = [];
   const server = createServer((request, response) => {
     void (async () => {
-      const call = { ...(JSON.parse(await textOf(request)) as OutsideCall), what: (request.url ?? '').slice(1) as OutsideCall['what'], at: Date.now() };
+      const call = {
+        ...(JSON.parse(await textOf(request)) as OutsideCall),
+        what: (request.url ?? '').slice(1) as OutsideCall['what'],
+        at: Date.now(),
+      };
       received.push(call);
       response.end(JSON.stringify(await answer(call)));
     })().catch(() => response.destroy());
   });
+  // A process that stood still must not find its idle connections closed: that is another case.
+  server.keepAliveTimeout = 120_000;
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,

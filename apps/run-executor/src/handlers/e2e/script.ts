@@ -91,12 +91,16 @@ export function scriptedModel(outside: Outside, tap: Tap): ModelAdapter {
     call: (request) =>
       tap.around('model', async () => {
         const { input, step } = outside.remembers ? placeIn(request.messages) : { input: '', step: 0 };
-        if (outside.remembers) outside.modelCalls.push({ input, step, messages: [...request.messages], at: performance.now() });
+        if (outside.remembers)
+          outside.modelCalls.push({ input, step, messages: [...request.messages], at: performance.now() });
         outside.open++;
         const answered = Promise.resolve(outside.script.model(request, step));
         const answer = await Promise.race([answered, aborted(request.signal)]).finally(() => outside.open--);
         if (answer === 'aborted')
-          return { ok: false, failure: { ...FAILURE, code: 'cancelled', text: 'aborted', status: null, retryable: false } };
+          return {
+            ok: false,
+            failure: { ...FAILURE, code: 'cancelled', text: 'aborted', status: null, retryable: false },
+          };
         if (answer.failure) return { ok: false, failure: { ...FAILURE, ...answer.failure } };
         const asks = (answer.toolCalls ?? []).length > 0;
         return { ok: true, turn: { ...TURN, ...(asks ? { finish: 'tool_calls' as const } : {}), ...answer } };

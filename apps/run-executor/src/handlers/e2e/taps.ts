@@ -80,10 +80,18 @@ export class CrashTap implements Tap {
 export class GateTap implements Tap {
   /** The error that a call meets; false: none. */
   failing: ((what: string) => Error | false) | undefined;
-  private readonly gates: { wanted: (what: string) => boolean; when: 'before' | 'after'; opened: Promise<void>; reached: () => void }[] = [];
+  private readonly gates: {
+    wanted: (what: string) => boolean;
+    when: 'before' | 'after';
+    opened: Promise<void>;
+    reached: () => void;
+  }[] = [];
 
   /** The next call that is wanted waits, `before` or `after` it was made, until `open`. */
-  hold(wanted: (what: string) => boolean, when: 'before' | 'after'): { reached: Promise<void>; open: () => void } {
+  hold(
+    wanted: (what: string) => boolean,
+    when: 'before' | 'after',
+  ): { reached: Promise<void>; open: () => void } {
     let open = (): void => undefined;
     let reach = (): void => undefined;
     const opened = new Promise<void>((resolve) => (open = resolve));
@@ -142,7 +150,8 @@ export class MomentTap implements Tap {
 export function tappedLog(log: EventLog, tap: Tap): EventLog {
   return {
     ...log,
-    append: (commit) => tap.around(`append ${commit.events.map((event) => event.type).join(' ')}`, () => log.append(commit)),
+    append: (commit) =>
+      tap.around(`append ${commit.events.map((event) => event.type).join(' ')}`, () => log.append(commit)),
     read: (subject, after) => tap.asking(() => log.read(subject, after)),
     last: (subject) => tap.asking(() => log.last(subject)),
     lastSequence: (subject) => tap.asking(() => log.lastSequence(subject)),

@@ -88,7 +88,10 @@ export class TestExecutor {
     const self = new TestExecutor(bus, executor, tap);
     if (inner instanceof CrashTap) inner.onCrash = () => void self.die();
     world.guests.add(self);
-    executor.presence.join((id, epoch) => executor.drivers.drivesAt(id, epoch), (id) => executor.drivers.wake(id));
+    executor.presence.join(
+      (id, epoch) => executor.drivers.drivesAt(id, epoch),
+      (id) => executor.drivers.wake(id),
+    );
     if (works) await self.work();
     return self;
   }
@@ -107,7 +110,14 @@ export class TestExecutor {
 
   /** Hears that a run is runnable, as the queue would tell it. */
   async hear(runId: string): Promise<void> {
-    const message = { subject: workSubject(ORG, runId), sequence: 1, headers: {}, body: new Uint8Array(), attempt: 1, working: () => undefined };
+    const message = {
+      subject: workSubject(ORG, runId),
+      sequence: 1,
+      headers: {},
+      body: new Uint8Array(),
+      attempt: 1,
+      working: () => undefined,
+    };
     for (;;) {
       try {
         return await this.executor.work.handle(message);
@@ -125,6 +135,8 @@ export class TestExecutor {
   /** As if the process was killed: nothing is recorded any more, nobody answers for it. */
   async die(): Promise<void> {
     this.life.dead = true;
+    // A process takes its timers along; these look around, find nothing and end.
+    for (const runId of this.executor.drivers.runIds()) this.executor.drivers.wake(runId);
     this.timers.forEach(clearInterval);
     void Promise.all(this.consumers.map((consumer) => consumer.stop())).catch(() => undefined);
     await this.bus.connection.close();
@@ -157,7 +169,9 @@ export class TestExecutor {
     const timer = setInterval(() => {
       if (busy) return;
       busy = true;
-      void task().catch(() => undefined).finally(() => void (busy = false));
+      void task()
+        .catch(() => undefined)
+        .finally(() => void (busy = false));
     }, ms);
     this.timers.push(timer);
   }

@@ -1,7 +1,25 @@
 import { randomUUID } from 'node:crypto';
 import type { NatsConnection } from '@nats-io/transport-node';
-import type { AgentBehaviour, AgentDetails, AllowedModel, Caller, CatalogueTool, IntakeAnswer, NewEvent, RunEvent, RunRequest } from '@runyard/contracts';
-import { MODELS_ID, REPLY_HEADER, requestSubject, runRequestSchema, subjectOf, TOOLS_ID, userAggregate } from '@runyard/contracts';
+import type {
+  AgentBehaviour,
+  AgentDetails,
+  AllowedModel,
+  Caller,
+  CatalogueTool,
+  IntakeAnswer,
+  NewEvent,
+  RunEvent,
+  RunRequest,
+} from '@runyard/contracts';
+import {
+  MODELS_ID,
+  REPLY_HEADER,
+  requestSubject,
+  runRequestSchema,
+  subjectOf,
+  TOOLS_ID,
+  userAggregate,
+} from '@runyard/contracts';
 import type { Context } from '@runyard/contracts';
 import { connectEventLog, runIdOf, streamSource } from '@runyard/event-log';
 import type { EventLogConnection } from '@runyard/event-log';
@@ -66,7 +84,14 @@ export class World implements AsyncDisposable, Ground {
 
   /** A request as intake gets it. What is not given: a manual run of `agent`, whose input is its key. */
   requestFor(key: string, body: Partial<RunRequest> = {}): RunRequest {
-    const request = { key, agent_id: 'agent', input: key, requested_by: `user:${OWNER}`, trigger: 'manual', ...body };
+    const request = {
+      key,
+      agent_id: 'agent',
+      input: key,
+      requested_by: `user:${OWNER}`,
+      trigger: 'manual',
+      ...body,
+    };
     return runRequestSchema.parse(request) as RunRequest;
   }
 
@@ -148,17 +173,45 @@ export class World implements AsyncDisposable, Ground {
 
   private async seed({ details, behaviour, model, tools: more = [] }: Setting): Promise<void> {
     const all = [...TOOLS, ...more];
-    const person = { userId: OWNER, email: 'o@example.org', name: 'Owner', timeZone: null, roles: ['member'] };
+    const person = {
+      userId: OWNER,
+      email: 'o@example.org',
+      name: 'Owner',
+      timeZone: null,
+      roles: ['member'],
+    };
     await this.append('people', userAggregate(OWNER), [{ type: 'UserAdded', data: person }]);
-    await this.append('catalogue', MODELS_ID, [{ type: 'ModelAllowed', data: { model: { ...MODEL, ...model } } }]);
-    await this.append('catalogue', TOOLS_ID, all.map((tool) => ({ type: 'ToolRegistered', data: { tool } })));
+    await this.append('catalogue', MODELS_ID, [
+      { type: 'ModelAllowed', data: { model: { ...MODEL, ...model } } },
+    ]);
+    await this.append(
+      'catalogue',
+      TOOLS_ID,
+      all.map((tool) => ({ type: 'ToolRegistered', data: { tool } })),
+    );
     const tools = all.map((tool) => tool.name);
     const data = {
       ownerId: OWNER,
       version: 1,
       enabled: true,
-      behaviour: { prompt: 'Be brief.', modelId: 'm1', tools, bounds: {}, approvalPolicy: 'park', mode: 'auto', ...behaviour },
-      details: { name: 'Agent', description: '', concurrency: 'unlimited', overlap: 'skip', schedule: null, meta: {}, ...details },
+      behaviour: {
+        prompt: 'Be brief.',
+        modelId: 'm1',
+        tools,
+        bounds: {},
+        approvalPolicy: 'park',
+        mode: 'auto',
+        ...behaviour,
+      },
+      details: {
+        name: 'Agent',
+        description: '',
+        concurrency: 'unlimited',
+        overlap: 'skip',
+        schedule: null,
+        meta: {},
+        ...details,
+      },
     };
     await this.append('agents', 'agent', [{ type: 'AgentCreated', data }]);
   }
@@ -167,7 +220,9 @@ export class World implements AsyncDisposable, Ground {
     const source = streamSource(this.bus.log, 'RUNS');
     const { signal } = this.stopProjecting;
     this.projecting = Promise.all(
-      [archiveProjection('RUNS'), runsProjection()].map((projection) => runProjection({ db: this.db, source, projection, signal })),
+      [archiveProjection('RUNS'), runsProjection()].map((projection) =>
+        runProjection({ db: this.db, source, projection, signal }),
+      ),
     );
   }
 }
