@@ -4,7 +4,7 @@ import { readEnv } from '@runyard/service';
 import { z } from 'zod';
 import { streamDefinitions } from '../nats/streams';
 
-const SERVICES = ['agent-registry', 'gateway', 'run-executor'];
+const SERVICES = ['agent-registry', 'gateway', 'run-executor', 'scheduler'];
 
 const schema = z.object({
   NATS_URL: z.string(),
@@ -15,6 +15,7 @@ const schema = z.object({
   AGENT_REGISTRY_DB_PASSWORD: z.string(),
   GATEWAY_DB_PASSWORD: z.string(),
   RUN_EXECUTOR_DB_PASSWORD: z.string(),
+  SCHEDULER_DB_PASSWORD: z.string(),
 });
 
 /**
@@ -27,6 +28,7 @@ async function prepare(): Promise<void> {
     [roleOf('agent-registry'), env.AGENT_REGISTRY_DB_PASSWORD],
     [roleOf('gateway'), env.GATEWAY_DB_PASSWORD],
     [roleOf('run-executor'), env.RUN_EXECUTOR_DB_PASSWORD],
+    [roleOf('scheduler'), env.SCHEDULER_DB_PASSWORD],
   ]);
   await ensureRoles(env.DATABASE_OWNER_URL, SERVICES, (role) => passwords.get(role.replace(/_across$/, '')));
   const log = await connectEventLog({
