@@ -1,11 +1,12 @@
 import type { RunEvent } from '@runyard/contracts';
+import { eventually } from '@runyard/testing';
 import { inBranches } from './e2e/branches';
 import { expectQuiet, expectSound, dialogOf, only } from './e2e/invariants';
 import { calls, failure, ok } from './e2e/script';
 import type { Script } from './e2e/script';
 import { CrashTap } from './e2e/taps';
 import { TestExecutor } from './e2e/test-executor';
-import { CALLER, ORG, World } from './e2e/world';
+import { CALLER, ORG, TERMINAL, World } from './e2e/world';
 
 jest.setTimeout(900_000);
 
@@ -54,7 +55,10 @@ afterAll(() => world[Symbol.asyncDispose]());
 
 /** Wakes a paused run and tells its executor, if that still lives; otherwise it is the survivor's to find. */
 async function resume(runId: string, executor: TestExecutor): Promise<void> {
-  await world.logged(runId, 'RunPaused', 60_000);
+  const pausedOrEnded = async () =>
+    (await world.types(runId)).find((type) => type === 'RunPaused' || TERMINAL.includes(type));
+  const seen = await eventually(pausedOrEnded, { withinMs: 120_000, everyMs: 50 });
+  if (seen !== 'RunPaused') return;
   await world.append('runs', runId, [{ type: 'RunResumed', data: {} }]);
   await executor.hear(runId).catch(() => undefined);
 }
@@ -72,12 +76,8 @@ async function play(key: string, tap: CrashTap, heirAt?: number): Promise<RunEve
   // A request that was not acknowledged is delivered again.
   await executor.take(request).catch(() => survivor.take(request));
   if (heirAt !== undefined) await inherit(runId, heirAt);
-  const end = await Promise.race([
-    world.ended(runId, 120_000),
-    resumed.then(() => world.ended(runId, 120_000)),
-  ]);
-  if (end.type === 'RunSucceeded') await resumed;
-  else resumed.catch(() => undefined);
+  await resumed;
+  await world.ended(runId, 120_000);
   if (!tap.crashed) await executor.stop();
   const events = await expectSound(world, runId, key);
   const dialog = await dialogOf(world, runId);
