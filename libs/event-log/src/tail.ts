@@ -68,7 +68,8 @@ async function open(
   }
 }
 
-function checkReach(
+/** Throws CheckpointAhead where a stream ends before a position or was created anew under a reader. */
+export function checkReach(
   stream: LogStream,
   after: number,
   incarnation: string | undefined,
