@@ -68,8 +68,7 @@ async function open(
   }
 }
 
-/** Throws CheckpointAhead where a stream ends before a position or was created anew under a reader. */
-export function checkReach(
+function checkReach(
   stream: LogStream,
   after: number,
   incarnation: string | undefined,
