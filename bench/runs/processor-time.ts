@@ -45,9 +45,10 @@ export function residentMb(pid: number): number {
   return Number(line?.[1] ?? Number.NaN) / 1_024;
 }
 
-/** Share of the machine's processor time that was in use since boot, as counters to be subtracted from later ones. */
-export function machineTicks(): { busy: number; all: number } {
+/** Milliseconds of the machine's processors since it started: in use, and all of them. */
+export function machineMs(): { busy: number; all: number } {
   const fields = (/^cpu +(.*)$/m.exec(readFileSync('/proc/stat', 'utf8'))?.[1] ?? '').split(' ').map(Number);
-  const all = fields.slice(0, 8).reduce((sum, ticks) => sum + ticks, 0);
-  return { busy: all - (fields[3] ?? 0) - (fields[4] ?? 0), all };
+  const ticks = fields.slice(0, 8).reduce((sum, each) => sum + each, 0);
+  const [idle = 0, waiting = 0] = fields.slice(3, 5);
+  return { busy: ((ticks - idle - waiting) * 1_000) / TICKS, all: (ticks * 1_000) / TICKS };
 }

@@ -1,7 +1,7 @@
 import { agentOf, COMMITS, ITERATIONS } from './catalogue';
 import type { Laboratory } from './laboratory';
 import type { DurabilityClass, RunsOptions } from './options';
-import { processorMs } from './processor-time';
+import { machineMs, processorMs } from './processor-time';
 import { firstStepAt } from './requester';
 import { median, percentile } from './statistics';
 
@@ -35,6 +35,8 @@ export interface Round {
   sustainedPerSecond: number;
   /** Processor time a run, until the rows had caught up. */
   processor: ProcessorMs;
+  /** Share of the machine that processes other than these took meanwhile: what makes times longer than they are. */
+  othersShare: number;
   chainsPerSecond: number;
   chainP50: number;
   loopsPerSecond: number | null;
@@ -68,6 +70,7 @@ async function productRound(laboratory: Laboratory, concurrency: number, runs: n
   const before = await rows.succeeded();
   const first = await requester.lastSequence();
   const usedBefore = processorUse(laboratory);
+  const machineBefore = machineMs();
   const startedAt = performance.now();
   const ended = await requester.runs(agentOf(ITERATIONS), COMMITS, runs, concurrency);
   const seconds = (performance.now() - startedAt) / 1_000;
@@ -76,7 +79,9 @@ async function productRound(laboratory: Laboratory, concurrency: number, runs: n
   await rows.reach(last);
   const allSeconds = (performance.now() - startedAt) / 1_000;
   const used = processorUse(laboratory);
+  const machine = machineMs();
   await verify(laboratory, runs, before, last - first);
+  const own = Object.values(used).reduce((sum, ms) => sum + ms, 0) - Object.values(usedBefore).reduce((sum, ms) => sum + ms, 0);
   const share = (of: keyof ProcessorMs) => (used[of] - usedBefore[of]) / runs;
   const latencies = ended.map((run) => run.endedAt - run.sentAt);
   return {
@@ -97,6 +102,7 @@ async function productRound(laboratory: Laboratory, concurrency: number, runs: n
       postgres: share('postgres'),
       requester: share('requester'),
     },
+    othersShare: Math.max(0, machine.busy - machineBefore.busy - own) / (machine.all - machineBefore.all),
   };
 }
 
