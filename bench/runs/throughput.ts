@@ -81,7 +81,9 @@ async function productRound(laboratory: Laboratory, concurrency: number, runs: n
   const used = processorUse(laboratory);
   const machine = machineMs();
   await verify(laboratory, runs, before, last - first);
-  const own = Object.values(used).reduce((sum, ms) => sum + ms, 0) - Object.values(usedBefore).reduce((sum, ms) => sum + ms, 0);
+  const own =
+    Object.values(used).reduce((sum, ms) => sum + ms, 0) -
+    Object.values(usedBefore).reduce((sum, ms) => sum + ms, 0);
   const share = (of: keyof ProcessorMs) => (used[of] - usedBefore[of]) / runs;
   const latencies = ended.map((run) => run.endedAt - run.sentAt);
   return {
