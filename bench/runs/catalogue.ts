@@ -11,7 +11,7 @@ const RESULT_BYTES = 1_024;
 export const ITERATIONS = 10;
 export const COMMITS = 2 * ITERATIONS;
 /** How long the slow model thinks: far longer than a take-over may take. */
-export const SLOW_MODEL_MS = 3_000;
+export const SLOW_MODEL_MS = 1_500;
 
 export const agentOf = (turns: number): string => `turns-${turns}`;
 export const SLOW_AGENT = 'slow';
@@ -71,7 +71,7 @@ export async function seedCatalogue(
   const longest = Math.max(...turns);
   const write = (file: string, content: string) => writeFileSync(join(folder, file), content);
   write('tools.json', toolRecording(longest));
-  write('slow.json', loop(4, SLOW_MODEL_MS));
+  write('slow.json', loop(3, SLOW_MODEL_MS));
   write('once.json', recording([{ tool_calls: call('pay_once', argumentsOf('{step}')), usage }, answer]));
   for (const each of turns) write(`turns-${each}.json`, loop(each));
   await api.call('POST', '/v1/tools', {

@@ -1,6 +1,17 @@
+import { execFileSync } from 'node:child_process';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { cpus, release, totalmem } from 'node:os';
+import { findNatsServer } from '../../deploy/local/nats.mjs';
 import { ITERATIONS } from './catalogue';
 import { Laboratory } from './laboratory';
+import { measureLongRun, SHORT_STEPS } from './long-run';
+import { measureMemory } from './memory';
 import { HELP, parseOptions } from './options';
+import type { DurabilityClass, RunsOptions } from './options';
+import { measureRecovery } from './recovery';
+import { report, reportTargets } from './report';
+import { targetsOf } from './targets';
+import type { Measured } from './targets';
 import { measureThroughput } from './throughput';
 
 /** `npm run bench -- runs`: what a run costs beside what the servers allow at most. */
@@ -10,16 +21,58 @@ export async function runsBenchmark(args: string[]): Promise<number> {
     console.log(HELP);
     return 0;
   }
+  const machine = await machineFacts();
+  console.log(`${Object.values(machine).join(', ')}\n`);
+  const classes: Partial<Record<DurabilityClass, Measured>> = {};
   for (const durability of options.classes) {
-    const laboratory = await Laboratory.open(durability, options, [ITERATIONS, 20, options.longSteps]);
+    classes[durability] = await measure(durability, options);
+    console.log(`\n${report(durability, classes[durability])}\n`);
+  }
+  const targets = Object.entries(classes).flatMap(([durability, measured]) =>
+    targetsOf(durability as DurabilityClass, measured),
+  );
+  if (options.smoke) console.log('Everything works. A smoke run says nothing about speed.');
+  else console.log(reportTargets(targets));
+  const facts = { date: new Date().toISOString(), arguments: args, machine, classes, targets };
+  if (options.json) writeFileSync(options.json, `${JSON.stringify(facts, null, 2)}\n`);
+  return 0;
+}
+
+/** Recovery, long runs and memory do not depend on the disk, so they are measured in class A alone. */
+async function measure(durability: DurabilityClass, options: RunsOptions): Promise<Measured> {
+  const say = (line: string) => console.log(line);
+  const wanted = (part: RunsOptions['parts'][number]) =>
+    options.parts.includes(part) && (durability === 'A' || part === 'throughput');
+  const measured: Measured = { rounds: [] };
+  if (wanted('throughput') || wanted('long') || wanted('recovery')) {
+    const laboratory = await Laboratory.open(durability, options, [
+      ITERATIONS,
+      SHORT_STEPS,
+      options.longSteps,
+    ]);
     try {
       await laboratory.startExecutors(options);
-      const rounds = await measureThroughput(laboratory, durability, options, (line) => console.log(line));
-      for (const r of rounds)
-        console.log(JSON.stringify(r, (_k, v) => (typeof v === 'number' ? Math.round(v * 100) / 100 : v)));
+      if (wanted('throughput'))
+        measured.rounds = await measureThroughput(laboratory, durability, options, say);
+      if (wanted('long')) measured.long = await measureLongRun(laboratory, options, say);
+      if (wanted('recovery')) measured.recovery = await measureRecovery(laboratory, options, say);
     } finally {
       await laboratory.close();
     }
   }
-  return 0;
+  if (wanted('memory')) measured.memory = await measureMemory(options, say);
+  return measured;
+}
+
+async function machineFacts(): Promise<Record<string, string>> {
+  const version = execFileSync(await findNatsServer(), ['--version'], { encoding: 'utf8' }).trim();
+  const disk = /^\S+ \/ (\S+)/m.exec(readFileSync('/proc/mounts', 'utf8'))?.[1] ?? 'unknown';
+  return {
+    processors: `${cpus().length} x ${cpus()[0]?.model ?? 'unknown'}`,
+    memory: `${Math.round(totalmem() / 2 ** 30)} GiB`,
+    disk: `${disk} on /`,
+    kernel: `Linux ${release()}`,
+    node: `Node ${process.version}`,
+    nats: version,
+  };
 }

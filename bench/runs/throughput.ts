@@ -69,22 +69,15 @@ async function productRound(laboratory: Laboratory, concurrency: number, runs: n
   const { requester, rows } = laboratory;
   const before = await rows.succeeded();
   const first = await requester.lastSequence();
-  const usedBefore = processorUse(laboratory);
-  const machineBefore = machineMs();
+  const use = processorUse(laboratory);
   const startedAt = performance.now();
   const ended = await requester.runs(agentOf(ITERATIONS), COMMITS, runs, concurrency);
   const seconds = (performance.now() - startedAt) / 1_000;
   const last = await requester.lastSequence();
   const lag = last - (await rows.position());
-  await rows.reach(last);
-  const allSeconds = (performance.now() - startedAt) / 1_000;
-  const used = processorUse(laboratory);
-  const machine = machineMs();
+  const catchUpMs = await rows.reach(last);
+  const used = use(runs);
   await verify(laboratory, runs, before, last - first);
-  const own =
-    Object.values(used).reduce((sum, ms) => sum + ms, 0) -
-    Object.values(usedBefore).reduce((sum, ms) => sum + ms, 0);
-  const share = (of: keyof ProcessorMs) => (used[of] - usedBefore[of]) / runs;
   const latencies = ended.map((run) => run.endedAt - run.sentAt);
   return {
     concurrency,
@@ -95,16 +88,9 @@ async function productRound(laboratory: Laboratory, concurrency: number, runs: n
     firstStepAfterSent: median(ended.map((run) => firstStepAt(run) - run.sentAt)),
     firstStepAfterAccepted: median(ended.map((run) => firstStepAt(run) - run.acceptedAt)),
     lag,
-    catchUpMs: (allSeconds - seconds) * 1_000,
-    sustainedPerSecond: runs / allSeconds,
-    processor: {
-      executors: share('executors'),
-      projector: share('projector'),
-      nats: share('nats'),
-      postgres: share('postgres'),
-      requester: share('requester'),
-    },
-    othersShare: Math.max(0, machine.busy - machineBefore.busy - own) / (machine.all - machineBefore.all),
+    catchUpMs,
+    sustainedPerSecond: runs / (seconds + catchUpMs / 1_000),
+    ...used,
   };
 }
 
@@ -126,9 +112,27 @@ async function verify(
     if (is !== expected) throw new Error(`${what}: ${is} instead of ${expected}`);
 }
 
+/** Starts to count; what it returns tells what was used since, by the product a run and by others of the machine. */
+function processorUse(laboratory: Laboratory): (runs: number) => Pick<Round, 'processor' | 'othersShare'> {
+  const before = processorTimes(laboratory);
+  const machineBefore = machineMs();
+  return (runs) => {
+    const after = processorTimes(laboratory);
+    const machine = machineMs();
+    const used = (of: keyof ProcessorMs) => after[of] - before[of];
+    const own = PROCESSES.reduce((sum, process) => sum + used(process), 0);
+    const others = Math.max(0, machine.busy - machineBefore.busy - own) / (machine.all - machineBefore.all);
+    const [executors = 0, projector = 0, nats = 0, postgres = 0, requester = 0] = PROCESSES.map(
+      (process) => used(process) / runs,
+    );
+    return { processor: { executors, projector, nats, postgres, requester }, othersShare: others };
+  };
+}
+
+const PROCESSES = ['executors', 'projector', 'nats', 'postgres', 'requester'] as const;
 const sumOf = (pids: readonly number[]): number => pids.reduce((sum, pid) => sum + processorMs(pid), 0);
 
-function processorUse({ executors, platform }: Laboratory): ProcessorMs {
+function processorTimes({ executors, platform }: Laboratory): ProcessorMs {
   const { nats = 0, postgres = 0 } = platform.stack.pids;
   return {
     executors: sumOf(executors.drivers),
