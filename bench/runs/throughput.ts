@@ -65,8 +65,6 @@ export async function measureThroughput(
   return rounds;
 }
 
-const total = (of: ProcessorMs): number => Object.values(of).reduce((sum, ms) => sum + ms, 0);
-
 async function productRound(laboratory: Laboratory, concurrency: number, runs: number) {
   const { requester, rows } = laboratory;
   const before = await rows.succeeded();
