@@ -67,7 +67,7 @@ export async function measureMemory(
   }
 }
 
-/** Waits until the demonstration is through and the product says how it is stopped. */
+/** Waits until the demonstration is through and the product says where to look. */
 function firstRun(product: ChildProcess): Promise<void> {
   return new Promise((resolve, reject) => {
     let output = '';
@@ -76,7 +76,7 @@ function firstRun(product: ChildProcess): Promise<void> {
     );
     product.stdout?.on('data', (chunk) => {
       output = (output + String(chunk)).slice(-5_000);
-      if (output.includes('Ctrl-C stops everything')) resolve();
+      if (output.includes('curl -H')) resolve();
     });
   });
 }
