@@ -32,5 +32,5 @@ export type { ProjectionOptions } from './projection-options';
 export { rebuildAndCompare, SourceTooShort } from './rebuild';
 export type { RebuildOptions, Verification } from './rebuild';
 export type { TableComparison } from './compare-tables';
-export { eventsOf, UnreadableCommit } from './projected-events';
+export { eventsOf, mayHold, UnreadableCommit } from './projected-events';
 export type { ProjectedEvent } from './projected-events';

@@ -15,6 +15,16 @@ export interface ProjectedEvent<E extends DomainEvent = DomainEvent> {
 /** A commit that is no batch of events, or of a shape that no upcaster lifts. */
 export class UnreadableCommit extends Error {}
 
+/**
+ * Whether a commit may hold an event of one of these names: a look at its bytes, far cheaper than reading it. For
+ * projections that most commits of their stream do not concern.
+ */
+export function mayHold({ body }: Pick<ProjectedCommit, 'body'>, names: Iterable<string>): boolean {
+  const bytes = Buffer.from(body.buffer, body.byteOffset, body.byteLength);
+  for (const name of names) if (bytes.includes(`"runyard.${name}.v`)) return true;
+  return false;
+}
+
 function batchOf({ stream, sequence, body }: ProjectedCommit): CloudEvent<unknown>[] {
   const batch: unknown = JSON.parse(
     Buffer.from(body.buffer, body.byteOffset, body.byteLength).toString('utf8'),
