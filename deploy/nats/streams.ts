@@ -65,9 +65,12 @@ const queue = (
 export function streamDefinitions(settings: StreamSettings = {}): StreamDefinition[] {
   return [
     log('RUNS', ['runs', 'conversations'], settings),
-    log('AGENTS', ['agents', 'catalogue'], settings),
+    log('AGENTS', ['agents', 'catalogue', 'knowledge'], settings),
     log('PEOPLE', ['people'], settings),
     log('SCHEDULES', ['schedules'], settings),
+    log('BUDGETS', ['budgets'], settings),
+    log('APPROVALS', ['approvals', 'permissions'], settings),
+    log('TASKS', ['tasks'], settings),
     queue('REQUESTS', 'runyard.requests.*', 'Run requests that wait for intake', settings),
     queue('WORK', 'runyard.work.*.*.*', 'Runs that are runnable and wait for an executor', settings),
     {

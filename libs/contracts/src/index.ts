@@ -2,6 +2,7 @@ export * from './agents/agent.events';
 export * from './agents/agent.requests';
 export * from './agents/schedule.requests';
 export * from './agents/start-conditions';
+export * from './approvals/approval.events';
 export * from './catalogue/catalogue.events';
 export * from './catalogue/catalogue.requests';
 export * from './envelope';

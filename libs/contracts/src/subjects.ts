@@ -6,8 +6,13 @@ export const CONTEXT_STREAMS = {
   conversations: 'RUNS',
   agents: 'AGENTS',
   catalogue: 'AGENTS',
+  knowledge: 'AGENTS',
   people: 'PEOPLE',
   schedules: 'SCHEDULES',
+  budgets: 'BUDGETS',
+  approvals: 'APPROVALS',
+  permissions: 'APPROVALS',
+  tasks: 'TASKS',
 } as const;
 
 export type Context = keyof typeof CONTEXT_STREAMS;
