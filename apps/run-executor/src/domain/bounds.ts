@@ -42,7 +42,8 @@ export function callModel(run: LiveRun, at: Circumstances): ModelDispatch {
   );
   const worstCaseInput = fitted.bytes + at.overheadBytes;
   const maxOutputTokens = Math.min(route.maxOutputTokens, run.grantTokens - run.usedTokens - worstCaseInput);
-  if (maxOutputTokens < SMALLEST_ANSWER) return { cap: 'token_budget' };
+  // P6.1: whose bound it was decides what it is called.
+  if (maxOutputTokens < SMALLEST_ANSWER) return { cap: run.weeklyCapped ? 'weekly_budget' : 'token_budget' };
   const started: NewRunEvent = {
     type: 'ModelCallStarted',
     data: {
@@ -72,6 +73,8 @@ export function capReached(run: LiveRun, reason: FailureReason): string {
       return `The run may make ${run.bounds.maxToolCalls} tool calls, and the model asked for more.`;
     case 'token_budget':
       return `${run.usedTokens} of ${run.grantTokens} tokens are used; the next model call may need more than is left.`;
+    case 'weekly_budget':
+      return `${run.usedTokens} of the ${run.grantTokens} tokens that the owner's weekly budget left for it are used; the next model call may need more than is left.`;
     case 'deadline':
       return `The run was active for its ${run.bounds.deadlineSeconds} seconds.`;
     case 'definition_invalid':

@@ -91,10 +91,8 @@ function remove(run: LiveRun | Extract<Run, { situation: 'ended' }>): NewRunEven
 /** Closes a run whose driver did not obey a cancel in time: what was under way stays ambiguous (P5.1). */
 export function forceCancel(run: LiveRun): NewRunEvent[] {
   if (!run.cancelRequested) return [];
-  return [
-    ...lostEffects(run),
-    ...end(run, { type: 'RunCancelled', data: { reason: run.cancelRequested.reason } }),
-  ];
+  const { reason } = run.cancelRequested;
+  return end(run, { type: 'RunCancelled', data: { reason } }, lostEffects(run));
 }
 
 /** Ends a pause that outlived its time to live; nothing before that time. */
@@ -116,6 +114,9 @@ export function withoutDefinition(run: LiveRun): NewRunEvent[] {
     code: 'definition_missing',
     text: 'The definition of the run is gone; it cannot be continued.',
   };
-  const stale: NewRunEvent = { type: 'RunFailed', data: { termination: 'Error', reason: 'stale', error } };
-  return [...lostEffects(run), ...end(run, stale)];
+  return end(
+    run,
+    { type: 'RunFailed', data: { termination: 'Error', reason: 'stale', error } },
+    lostEffects(run),
+  );
 }

@@ -45,7 +45,7 @@ function ended(state: EndedRun['state'], reason: string | null, time: number): E
 }
 
 function queued({ data, time }: RunQueued, material: Material): LiveRun {
-  const { input, definition, settings, grantTokens, previousRunId, slot, ...identity } = data;
+  const { input, definition, settings, grantTokens, previousRunId, slot, weeklyCapped, ...identity } = data;
   const said: ChatMessage = { role: 'user', text: wholeText(input, material) };
   return {
     situation: 'queued',
@@ -66,6 +66,9 @@ function queued({ data, time }: RunQueued, material: Material): LiveRun {
     steps: 0,
     toolCalls: 0,
     usedTokens: 0,
+    spendLines: [],
+    childTokens: 0,
+    weeklyCapped: weeklyCapped === true,
     usedMilliseconds: 0,
     runningSince: null,
     repeated: NOTHING_REPEATED,

@@ -5,6 +5,7 @@ import type { ChatMessage } from './dialog';
 import type { Material } from './material';
 import { wholeText } from './material';
 import type { LiveRun } from './run';
+import { withCall } from './spend';
 import { append } from './transcript';
 
 const spent = (usage: TokenUsage): number => usage.input + usage.output;
@@ -14,16 +15,21 @@ type ModelEvent = Extract<RunEvent, { type: 'ModelCallStarted' | 'ModelCallFaile
 /** Folds an event about a model call. */
 export function modelStep(run: LiveRun, event: ModelEvent, material: Material): LiveRun {
   if (event.type === 'ModelCallStarted') {
-    const { step: number, attempt, modelId, worstCaseInput, maxOutputTokens } = event.data;
+    const { step: number, attempt, modelId, provider, model, worstCaseInput, maxOutputTokens } = event.data;
     const { route, routeAttempt } =
       run.phase.name === 'backing_off' ? run.phase : { route: 0, routeAttempt: 1 };
-    const call = { step: number, attempt, route, routeAttempt, modelId, worstCaseInput, maxOutputTokens };
-    return { ...run, phase: { name: 'calling_model', ...call } };
+    const called = { modelId, provider, model, worstCaseInput, maxOutputTokens };
+    return {
+      ...run,
+      phase: { name: 'calling_model', step: number, attempt, route, routeAttempt, ...called },
+    };
   }
   const usedTokens = run.usedTokens + spent(event.data.usage);
-  if (event.type === 'ModelTurnCompleted') return answered({ ...run, usedTokens }, event, material);
+  const spendLines = withCall(run, event);
+  if (event.type === 'ModelTurnCompleted')
+    return answered({ ...run, usedTokens, spendLines }, event, material);
   const { step: number, attempt, error, next, retryInMs } = event.data;
-  if (next === 'give_up') return { ...run, usedTokens, phase: { name: 'gave_up', error } };
+  if (next === 'give_up') return { ...run, usedTokens, spendLines, phase: { name: 'gave_up', error } };
   const tried = run.phase.name === 'calling_model' ? run.phase : { route: 0, routeAttempt: 0 };
   // A call that a control took back, or that was lost with its driver, says nothing about the route.
   const tries = tried.routeAttempt + (error.code === 'cancelled' || error.code === EXECUTOR_LOST ? 0 : 1);
@@ -35,6 +41,7 @@ export function modelStep(run: LiveRun, event: ModelEvent, material: Material): 
   return {
     ...run,
     usedTokens,
+    spendLines,
     phase: { name: 'backing_off', step: number, attempt: attempt + 1, until, ...place },
   };
 }

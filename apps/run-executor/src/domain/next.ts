@@ -7,6 +7,8 @@ import { fold } from './evolve';
 import { NO_MATERIAL, shownText } from './material';
 import { isLive, usedMilliseconds } from './run';
 import type { CallState, LiveRun, Run } from './run';
+import { spentBy } from './spend';
+import type { TerminalEvent } from './spend';
 
 /** Equal invalid calls in a row that end the run: the model will not find its way out. */
 export const EQUAL_INVALID_CALLS = 3;
@@ -56,13 +58,14 @@ function decideNext(run: LiveRun, at: Circumstances): NewRunEvent[] {
   // What was asked before the answer arrived wins over the answer: the cancel lies ahead of it in the log.
   if (run.cancelRequested)
     return end(run, { type: 'RunCancelled', data: { reason: run.cancelRequested.reason } });
-  if (run.phase.name === 'answered') return answer(run.phase);
+  if (run.phase.name === 'answered') return end(run, answer(run.phase));
   if (run.phase.name === 'gave_up') return fail(run, providerReason(run.phase.error.code), run.phase.error);
   const spoilt = ruined(run);
   if (spoilt) return fail(run, 'tool_failure', spoilt);
   if (usedMilliseconds(run, at.now) >= run.bounds.deadlineSeconds * 1_000) return failCap(run, 'deadline');
   const handedOff = handOff(run, at);
-  if (handedOff) return [{ type: 'RunSucceeded', data: { output: { text: handedOff.observation ?? '' } } }];
+  if (handedOff)
+    return end(run, { type: 'RunSucceeded', data: { output: { text: handedOff.observation ?? '' } } });
   if (run.pauseRequested) return [{ type: 'RunPaused', data: { expiresAt: at.now + at.pauseTtlMs } }];
   return proceed(run, at);
 }
@@ -85,19 +88,18 @@ function startDueCalls(run: LiveRun, at: Circumstances): NewRunEvent[] {
   return due ? decideCalls(run, { ...run.phase, calls: begun }, at).events : [];
 }
 
-function answer(phase: { output: StoredText; finish: string }): NewRunEvent[] {
+function answer(phase: { output: StoredText; finish: string }): TerminalEvent {
   if (phase.finish === 'refusal')
-    return [
-      failed('model_refused', {
-        code: 'model_refused',
-        text: shownText(phase.output) || 'The model refused to answer.',
-      }),
-    ];
+    return failed('model_refused', {
+      code: 'model_refused',
+      text: shownText(phase.output) || 'The model refused to answer.',
+    });
   if (phase.finish === 'content_filter')
-    return [
-      failed('content_filtered', { code: 'content_filtered', text: 'The provider filtered the answer.' }),
-    ];
-  return [{ type: 'RunSucceeded', data: { output: phase.output } }];
+    return failed('content_filtered', {
+      code: 'content_filtered',
+      text: 'The provider filtered the answer.',
+    });
+  return { type: 'RunSucceeded', data: { output: phase.output } };
 }
 
 function ruined(run: LiveRun): ErrorInfo | null {
@@ -123,29 +125,28 @@ const failCap = (run: LiveRun, reason: FailureReason): NewRunEvent[] =>
 const fail = (run: LiveRun, reason: FailureReason, error: ErrorInfo): NewRunEvent[] =>
   end(run, failed(reason, error));
 
-const failed = (reason: FailureReason, error: ErrorInfo): NewRunEvent => ({
+const failed = (reason: FailureReason, error: ErrorInfo): TerminalEvent => ({
   type: 'RunFailed',
   data: { termination: terminationOf(reason), reason, error },
 });
 
-/** The terminal event, after every call that was asked for and never sent has been recorded as not run. */
-export function end(run: LiveRun, terminal: NewRunEvent): NewRunEvent[] {
-  if (run.phase.name !== 'calling_tools') return [terminal];
+/**
+ * The end of a run, the only place where terminal events are made: what was lost (`lost`) and every call that was asked
+ * for and never sent are recorded first, then the end and what the run has spent.
+ */
+export function end(run: LiveRun, terminal: TerminalEvent, lost: readonly NewRunEvent[] = []): NewRunEvent[] {
+  return [...lost, ...unsent(run), spentBy(run, terminal, lost)];
+}
+
+function unsent(run: LiveRun): NewRunEvent[] {
+  if (run.phase.name !== 'calling_tools') return [];
   const { step, calls } = run.phase;
-  const unsent = calls.filter((call) => call.status === 'undecided' || call.status === 'backing_off');
-  return [
-    ...unsent.map((call): NewRunEvent => ({
+  return calls
+    .filter((call) => call.status === 'undecided' || call.status === 'backing_off')
+    .map(({ callId, tool }) => ({
       type: 'ToolCallCancelled',
-      data: {
-        step,
-        callId: call.callId,
-        tool: call.tool,
-        observation: { text: 'Not run: the run ended first.' },
-        startedAt: null,
-      },
-    })),
-    terminal,
-  ];
+      data: { step, callId, tool, observation: { text: 'Not run: the run ended first.' }, startedAt: null },
+    }));
 }
 
 const PROVIDER_REASONS: Readonly<Record<string, FailureReason>> = {

@@ -1,5 +1,6 @@
 import path from 'node:path';
 import { startSpecProcess } from '@runyard/testing';
+import type { NewRunEvent } from './decision';
 import { decideAll, foldNew } from './next';
 import { NO_RUN } from './run';
 import type { Run } from './run';
@@ -10,13 +11,23 @@ jest.setTimeout(60_000);
 
 const CHILD = path.join(__dirname, 'e2e/replay-child.ts');
 
+/** The logs are older than what an end says of its tokens; such an addition is no other decision. */
+function asStored({ type, data }: NewRunEvent): object {
+  if (!('spend' in data)) return { type, data };
+  const { spend, ...rest } = data;
+  expect(spend).toBeDefined();
+  return { type, data: rest };
+}
+
 describe('C60 fifty stored logs under new code (temporalio/sdk-python#1109)', () => {
   const logs = storedLogs();
 
   it('decide again exactly what they hold, call ids, keys and all', () => {
     expect(logs).toHaveLength(50);
     for (const log of logs)
-      expect(decisionsOf(log)).toEqual(log.map(({ events, facts }) => events.slice(facts)));
+      expect(decisionsOf(log).map((events) => events.map(asStored))).toEqual(
+        log.map(({ events, facts }) => events.slice(facts)),
+      );
   });
 
   it('want nothing new where they stand', () => {

@@ -1,5 +1,6 @@
 import * as fc from 'fast-check';
 import type { Control } from './controls';
+import type { NewRunEvent } from './decision';
 import type { ChatMessage } from './dialog';
 import { append, born, finish, newWorld, play } from './e2e/simulation';
 import type { Move } from './e2e/simulation';
@@ -15,6 +16,17 @@ function expectPaired(messages: readonly ChatMessage[]): void {
     );
   });
 }
+
+/** What the end says that the run has spent, its lines and their sum being the same. */
+function spentIn([end]: readonly NewRunEvent[]): number | undefined {
+  const spend = end && 'spend' in end.data ? end.data.spend : undefined;
+  expect(spend?.lines.reduce((sum, line) => sum + line.input + line.output, 0)).toBe(spend?.own);
+  return spend?.own;
+}
+
+/** What was booked attempt by attempt. */
+const bookedIn = (log: readonly NewRunEvent[]): number =>
+  log.reduce((sum, { data }) => ('usage' in data ? sum + data.usage.input + data.usage.output : sum), 0);
 
 const turns = fc.array(fc.array(fc.constantFrom('read', 'put', 'write', 'bad'), { maxLength: 3 }), {
   minLength: 1,
@@ -60,6 +72,7 @@ it('holds its invariants under every interleaving of effects, losses and control
       );
       expect(ends).toHaveLength(1);
       expect(world.log.at(-1)).toBe(ends[0]);
+      expect(spentIn(ends)).toBe(bookedIn(world.log));
       expect(world.run.situation).toBe('ended');
 
       const turnsRecorded = world.log.flatMap((e) => (e.type === 'ModelTurnCompleted' ? [e.data.step] : []));

@@ -6,6 +6,7 @@ import type {
   Mode,
   RunIdentity,
   RunState as RowState,
+  SpendLine,
   StoredText,
 } from '@runyard/contracts';
 import type { Transcript } from './transcript';
@@ -49,6 +50,8 @@ export type Phase =
       /** Attempts at this route, this one included. */
       routeAttempt: number;
       modelId: string;
+      provider: string;
+      model: string;
       worstCaseInput: number;
       maxOutputTokens: number;
     }
@@ -82,6 +85,12 @@ export interface LiveRun {
   /** Tool calls that were dispatched or settled without dispatch. */
   toolCalls: number;
   usedTokens: number;
+  /** The same tokens, model by model. */
+  spendLines: readonly SpendLine[];
+  /** Tokens of settled children and all below them. */
+  childTokens: number;
+  /** The owner's weekly cap had cut the grant. */
+  weeklyCapped: boolean;
   /** Milliseconds in `running` up to `runningSince` (P5.7). */
   usedMilliseconds: number;
   runningSince: number | null;

@@ -179,6 +179,9 @@ function stale(run: LiveRun): NewRunEvent[] {
     code: 'stale',
     text: 'The run could not be continued: its drivers failed again and again.',
   };
-  const failed: NewRunEvent = { type: 'RunFailed', data: { termination: 'Error', reason: 'stale', error } };
-  return [...lostEffects(run), ...end(run, failed)];
+  return end(
+    run,
+    { type: 'RunFailed', data: { termination: 'Error', reason: 'stale', error } },
+    lostEffects(run),
+  );
 }

@@ -48,6 +48,8 @@ export type RunQueued = DomainEvent<
     previousRunId: string | null;
     /** Key in `run_slots` that this run holds until its end; null where nothing competes. */
     slot: string | null;
+    /** The owner's weekly cap had cut the grant: exhaustion then reads `weekly_budget` (P6.1). */
+    weeklyCapped?: true;
   }
 >;
 
@@ -88,12 +90,40 @@ export type RunExtended = DomainEvent<
 >;
 export type RunModeSet = DomainEvent<'RunModeSet', { mode: Mode }>;
 
-export type RunSucceeded = DomainEvent<'RunSucceeded', { output: StoredText }>;
+/** Tokens of one model in a run: all its attempts, also those that failed, were cancelled or were lost. */
+export interface SpendLine {
+  /** Row of the allowed list that was asked; its dated prices turn tokens into money. */
+  modelId: string;
+  /** Name of the model that answered; for a call without answer, the one that was called. */
+  model: string;
+  provider: string;
+  /** Tier that the run asked for. */
+  tier: string;
+  calls: number;
+  input: number;
+  output: number;
+  /** Part of input. */
+  cached: number;
+  /** Part of input + output that no provider reported: an upper estimate. */
+  estimated: number;
+}
+
+/** What a run spent until its end; the budget ledger settles `own + children` of a root (P6.4). */
+export interface RunSpend {
+  lines: SpendLine[];
+  /** Tokens of the run's own model calls: input + output of all lines. */
+  own: number;
+  /** Tokens of its children and all below them. */
+  children: number;
+}
+
+/** `spend` is missing in runs that ended before there was a ledger, and in those that were fenced and never began. */
+export type RunSucceeded = DomainEvent<'RunSucceeded', { output: StoredText; spend?: RunSpend }>;
 export type RunFailed = DomainEvent<
   'RunFailed',
-  { termination: Termination; reason: FailureReason; error: ErrorInfo }
+  { termination: Termination; reason: FailureReason; error: ErrorInfo; spend?: RunSpend }
 >;
-export type RunCancelled = DomainEvent<'RunCancelled', { reason: CancelReason }>;
+export type RunCancelled = DomainEvent<'RunCancelled', { reason: CancelReason; spend?: RunSpend }>;
 /** The run's rows go; the audit keeps a tombstone without content. */
 export type RunDeleted = DomainEvent<'RunDeleted', { agentId: string }>;
 
