@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { TOKEN } from '@runyard/contracts';
-import { canonicalJson, digestOf, runIdOf } from './index';
+import { approvalIdOf, canonicalJson, digestOf, runIdOf } from './index';
 
 describe('canonicalJson', () => {
   it('sorts keys by code units at every depth and writes no white space', () => {
@@ -46,5 +46,14 @@ describe('runIdOf', () => {
     expect(runIdOf('a', 'b')).not.toBe(runIdOf('ab', ''));
     expect(runIdOf('acme', 'x')).not.toBe(runIdOf('globex', 'x'));
     fc.assert(fc.property(fc.string(), fc.string(), (org, key) => TOKEN.test(runIdOf(org, key))));
+  });
+});
+
+describe('approvalIdOf', () => {
+  it('names a question about a call, and another question another way', () => {
+    expect(approvalIdOf('run_1', 'c1-0', 'call')).toBe(approvalIdOf('run_1', 'c1-0', 'call'));
+    const others = [approvalIdOf('run_1', 'c1-0', 'ambiguous-1'), approvalIdOf('run_1', 'c1-1', 'call')];
+    expect(new Set([approvalIdOf('run_1', 'c1-0', 'call'), ...others]).size).toBe(3);
+    expect(others[0]).toMatch(/^apr_[0-9a-z]{26}$/);
   });
 });

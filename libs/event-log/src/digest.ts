@@ -26,21 +26,31 @@ function canonicalObject(object: Record<string, unknown>): string {
 export const digestOf = (value: unknown): string => hash('sha256', canonicalJson(value));
 
 const CROCKFORD = '0123456789abcdefghjkmnpqrstvwxyz';
-const RUN_ID_LENGTH = 26;
+const ID_LENGTH = 26;
 
 /** Run id of an org's idempotency key: the same request names the same run for ever (domain, section 4). */
-export function runIdOf(org: string, key: string): string {
-  const digest = createHash('sha256').update(`${org}\0${key}`).digest();
+export const runIdOf = (org: string, key: string): string => derivedId('run', org, key);
+
+/**
+ * Approval id of one question about a call: the same question names the same approval, however often it is asked after a crash.
+ * `question` tells apart what may be asked of one call: its kind and attempt.
+ */
+export const approvalIdOf = (runId: string, callId: string, question: string): string =>
+  derivedId('apr', runId, callId, question);
+
+/** An id that follows from its parts: `<prefix>_` and 26 characters of lower-case Crockford base32 of their SHA-256. */
+export function derivedId(prefix: string, ...parts: string[]): string {
+  const digest = createHash('sha256').update(parts.join('\0')).digest();
   let bits = 0;
   let value = 0;
   let text = '';
   for (const byte of digest) {
     value = ((value << 8) | byte) & 0xfff;
     bits += 8;
-    while (bits >= 5 && text.length < RUN_ID_LENGTH) {
+    while (bits >= 5 && text.length < ID_LENGTH) {
       bits -= 5;
       text += CROCKFORD[(value >> bits) & 31];
     }
   }
-  return `run_${text}`;
+  return `${prefix}_${text}`;
 }

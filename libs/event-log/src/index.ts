@@ -3,7 +3,7 @@ export { connectEventLog, type ConnectOptions, type EventLogConnection } from '.
 export type { DeadLetter } from './dead-letter';
 export { deadLetters, type DeadLetters } from './dead-letters';
 export type { Decided, Decider } from './decider';
-export { canonicalJson, digestOf, runIdOf } from './digest';
+export { approvalIdOf, canonicalJson, derivedId, digestOf, runIdOf } from './digest';
 export { OverlappingConsumer, delayAfter } from './durable';
 export { fold, foldCache, load, type Aggregate, type FoldCache, type Folded } from './fold';
 export { UnknownEvent, handle, handleTogether, type DecidedBy, type Handled } from './handle';
