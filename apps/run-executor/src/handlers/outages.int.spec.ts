@@ -1,9 +1,9 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { requestSubject } from '@runyard/contracts';
 import { deadLetters } from '@runyard/event-log';
-import { eventually } from '@runyard/testing';
+import { eventually, faultyProxy } from '@runyard/testing';
 import { inBranches } from './e2e/branches';
-import { expectQuiet, expectSound } from './e2e/invariants';
+import { expectQuiet, expectSound, only } from './e2e/invariants';
 import { calls, ok } from './e2e/script';
 import type { Script } from './e2e/script';
 import { ownPostgres } from './e2e/own-postgres';
@@ -98,6 +98,54 @@ describe('thirty runs under way', () => {
     }
     await expectAllSucceeded(world, list, 60_000);
     await expectQuiet(world, executors);
+  });
+});
+
+describe('an executor that is cut off from the bus, and lives', () => {
+  it('loses its runs to another one and does nothing to them when it is back (P3.1, P3.4)', async () => {
+    await using world = await World.create();
+    await using proxy = await faultyProxy(world.nats.port);
+    const cutOff = await TestExecutor.start(
+      world,
+      {
+        model: async (_request, step) => (
+          await wait(60),
+          step < 12 ? calls(['put', `{"step":${step}}`], ['look', '{}']) : { text: 'done' }
+        ),
+        // Short: a lost model call is booked at its worst case, and long results would use up the run's grant.
+        tool: async (call) => (await wait(40), ok(`${call.tool.name} is done`)),
+      },
+      { servers: proxy.url },
+    );
+    const list = keys('cut-off', 20);
+    await publish(world, list);
+    await eventually(() => cutOff.executor.drivers.runIds().length === 20, { withinMs: 30_000 });
+    const heir = await TestExecutor.start(world, null);
+    proxy.stall();
+    const cutAt = performance.now();
+    const recovered = async () =>
+      (
+        await Promise.all(
+          list.map(async (key) => only(await world.events(world.runId(key)), 'RunRecovered').length),
+        )
+      ).every((times) => times > 0);
+    await eventually(recovered, { withinMs: 60_000, everyMs: 100 });
+    console.log(
+      `cut off from the bus: taken over ${Math.round(performance.now() - cutAt)} ms later (pings: 5 s, two missed)`,
+    );
+    await wait(500);
+    proxy.heal();
+    await expectAllSucceeded(world, list, 60_000);
+    for (const key of list)
+      expect(only(await world.events(world.runId(key)), 'RunRecovered')).toHaveLength(1);
+    // It has noticed, dropped the runs, and takes new ones.
+    await eventually(() => cutOff.executor.drivers.runIds().length === 0, { withinMs: 30_000 });
+    await heir.stop();
+    expect(await world.ended(await world.start('after-the-cut'), 30_000)).toMatchObject({
+      type: 'RunSucceeded',
+    });
+    await expectQuiet(world, [cutOff]);
+    await cutOff.stop();
   });
 });
 
