@@ -34,7 +34,7 @@ async function readThroughConsumer(
   subject: string,
   from: number,
 ): Promise<RawCommit[]> {
-  const reading = await Reading.start(parts, stream, from, subject);
+  const reading = await Reading.start(parts, stream, from, { filter: subject });
   const limit = setTimeout(() => reading.end('too slow'), LIMIT_MS);
   const commits: RawCommit[] = [];
   try {

@@ -11,7 +11,7 @@ import { QueueWorker } from './queue.consumer';
 import { checkServer } from './server';
 import type { Patience } from './stream-api';
 import type { Interruption, TailParts } from './reading';
-import { tailBatches } from './tail';
+import { jointTails } from './joint-tail';
 import type { WorkQueues } from './queue';
 import type { EventLog, Notice } from './types';
 
@@ -135,6 +135,7 @@ function assemble(connection: NatsConnection, options: ConnectOptions): EventLog
 
 function eventLog(parts: TailParts, appender: Appender): EventLog {
   const { history } = parts;
+  const tailBatches = jointTails(parts);
   return {
     append: (commit) => appender.append(commit),
     read: async (subject, after = 0) => (await history.read(subject, after)).map(decodeCommit),
@@ -144,9 +145,9 @@ function eventLog(parts: TailParts, appender: Appender): EventLog {
     },
     lastSequence: async (subject) => (await history.last(subject))?.sequence ?? 0,
     state: (stream) => history.state(stream),
-    tailBatches: (stream, tail) => tailBatches(parts, stream, tail),
+    tailBatches,
     async *tail(stream, tail) {
-      for await (const batch of tailBatches(parts, stream, tail)) yield* batch;
+      for await (const batch of tailBatches(stream, tail)) yield* batch;
     },
     onAppend: (pattern, wake) => onAppend(parts, pattern, wake),
   };

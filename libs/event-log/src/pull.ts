@@ -27,7 +27,7 @@ export function parseDelivery(message: Msg): Delivery | undefined {
 
 export interface PullHandlers {
   deliver(delivery: Delivery): void;
-  /** A pull ran out of time with messages still to come: ask again. */
+  /** A pull ran out of time, or out of what lay there, with messages still to come: ask again. */
   expired(): void;
   /** The pulls under way came to nothing; whoever reads makes sure that the consumer exists and pulls again. */
   trouble(reason: string): void;
@@ -72,17 +72,24 @@ export class Pull {
     return this.asked === 0 && !this.troubled ? 0 : performance.now() - this.heard;
   }
 
+  /** Asks for the next messages, which come as they are stored. */
   request(messages: number): void {
+    this.ask({ batch: messages, expires: nanos(EXPIRES_MS), idle_heartbeat: nanos(HEARTBEAT_MS) });
+  }
+
+  /** Asks for what lies there by now, together and at most so many. */
+  fetch(messages: number): void {
+    this.ask({ batch: messages, no_wait: true });
+  }
+
+  private ask(pull: { batch: number } & Record<string, unknown>): void {
     if (this.asked === 0) this.heard = performance.now();
-    this.asked += messages;
-    const body = JSON.stringify({
-      batch: messages,
-      expires: nanos(EXPIRES_MS),
-      idle_heartbeat: nanos(HEARTBEAT_MS),
-    });
-    this.connection.publish(`$JS.API.CONSUMER.MSG.NEXT.${this.stream}.${this.consumer}`, body, {
-      reply: this.inbox,
-    });
+    this.asked += pull.batch;
+    this.connection.publish(
+      `$JS.API.CONSUMER.MSG.NEXT.${this.stream}.${this.consumer}`,
+      JSON.stringify(pull),
+      { reply: this.inbox },
+    );
   }
 
   /** Forgets the pulls under way. What they still bring is delivered. */
@@ -113,6 +120,10 @@ export class Pull {
   private status(message: Msg): void {
     const code = message.headers?.code;
     if (code === 100) return;
+    if (code === 404) {
+      this.asked = 0;
+      return this.handlers.expired();
+    }
     const left = Number(message.headers?.get('Nats-Pending-Messages') || 0);
     if (code === 408 && left > 0) {
       this.asked = Math.max(0, this.asked - left);

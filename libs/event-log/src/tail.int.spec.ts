@@ -3,7 +3,7 @@ import { subjectOf } from '@runyard/contracts';
 import type { TestNats } from '@runyard/testing';
 import { eventually, startNats } from '@runyard/testing';
 import { streamDefinitions } from '../../../deploy/nats/streams';
-import type { EventLogConnection, Notice, RawCommit } from './index';
+import type { EventLogConnection, Notice, Pace, RawCommit } from './index';
 import { CheckpointAhead, LogUnavailable, applyStreams, connectEventLog, streamSource } from './index';
 
 jest.setTimeout(90_000);
@@ -40,14 +40,14 @@ const consumersOn = async (stream: string) =>
 const names = async () => (await api<{ consumers: string[] }>('CONSUMER.NAMES.RUNS')).consumers;
 
 /** Collects a tail until it is told to stop; `failed` is what the tail threw. */
-function follow(after: number, filter?: string) {
+function follow(after: number, filter?: string, pace?: Pace) {
   const abort = new AbortController();
   readers.push(abort);
   const got: RawCommit[] = [];
   const state: { ended: boolean; failed?: unknown } = { ended: false };
   void (async () => {
     try {
-      for await (const commit of b.log.tail('RUNS', { after, filter, signal: abort.signal }))
+      for await (const commit of b.log.tail('RUNS', { after, filter, pace, signal: abort.signal }))
         got.push(commit);
     } catch (error) {
       state.failed = error;
@@ -75,15 +75,18 @@ async function write(commits: number, org = 'acme') {
   return numbers;
 }
 
-describe('tail', () => {
+describe.each([
+  ['as commits are stored', undefined],
+  ['when they have gathered', { gatherMs: 20 }],
+] satisfies [string, Pace | undefined][])('tail, %s', (_name, pace) => {
   it('gives every commit after a checkpoint, in order, then what comes', async () => {
     const { lastSequence } = await a.log.state('RUNS');
     const before = await write(1_000);
-    const tail = follow(lastSequence);
+    const tail = follow(lastSequence, undefined, pace);
     const later = await write(50);
     await eventually(() => tail.got.length >= 1_050);
     expect(tail.numbers()).toEqual([...before, ...later]);
-    const second = follow(tail.got[989]?.sequence ?? 0);
+    const second = follow(tail.got[989]?.sequence ?? 0, undefined, pace);
     await eventually(() => second.got.length === 60);
     expect(second.got[0]).toEqual({ ...tail.got[990], body: expect.anything() as unknown });
   });
@@ -93,12 +96,12 @@ describe('tail', () => {
     await write(300);
     const abort = new AbortController();
     let seen = 0;
-    for await (const commit of b.log.tail('RUNS', { after: lastSequence, signal: abort.signal })) {
+    for await (const commit of b.log.tail('RUNS', { after: lastSequence, pace, signal: abort.signal })) {
       seen++;
       if (commit.sequence === lastSequence + 10) abort.abort();
       if (seen > 300) break;
     }
-    const idle = follow(lastSequence + 300);
+    const idle = follow(lastSequence + 300, undefined, pace);
     await eventually(async () => (await consumersOn('RUNS')) > 0);
     idle.abort.abort();
     await eventually(() => idle.state.ended);
@@ -107,7 +110,7 @@ describe('tail', () => {
 
   it('gives one tenant’s commits only, by subject pattern', async () => {
     const { lastSequence } = await a.log.state('RUNS');
-    const tail = follow(lastSequence, 'runyard.runs.*.globex.*');
+    const tail = follow(lastSequence, 'runyard.runs.*.globex.*', pace);
     await write(20, 'acme');
     const wanted = await write(20, 'globex');
     await eventually(() => tail.got.length >= 20);
@@ -116,7 +119,7 @@ describe('tail', () => {
 
   it('is exact over orderly restarts, kill -9 and deleted consumers', async () => {
     const { lastSequence } = await a.log.state('RUNS');
-    const tail = follow(lastSequence);
+    const tail = follow(lastSequence, undefined, pace);
     const writing = write(1_500);
     const progress = async () => {
       const before = tail.got.length;
@@ -138,7 +141,7 @@ describe('tail', () => {
 
   it('goes on after the server stood still', async () => {
     const { lastSequence } = await a.log.state('RUNS');
-    const tail = follow(lastSequence);
+    const tail = follow(lastSequence, undefined, pace);
     const first = await write(10);
     await eventually(() => tail.got.length === 10);
     await nats.pause();
@@ -155,7 +158,11 @@ describe('tail', () => {
     const abort = new AbortController();
     readers.push(abort);
     const got: number[] = [];
-    for await (const batch of b.log.tailBatches('RUNS', { after: lastSequence, signal: abort.signal })) {
+    for await (const batch of b.log.tailBatches('RUNS', {
+      after: lastSequence,
+      pace,
+      signal: abort.signal,
+    })) {
       got.push(...batch.map((commit) => commit.sequence));
       expect(batch.length).toBeLessThanOrEqual(512);
       if (got.length >= 600) break;
@@ -163,6 +170,23 @@ describe('tail', () => {
     }
     expect(got).toEqual(Array.from({ length: 600 }, (_, i) => lastSequence + 1 + i));
   });
+});
+
+it('fetches at once what somebody waits for', async () => {
+  const { lastSequence } = await a.log.state('RUNS');
+  const hurries = new Set<() => void>();
+  const pace: Pace = {
+    gatherMs: 60_000,
+    onHurry: (hurry) => (hurries.add(hurry), () => void hurries.delete(hurry)),
+  };
+  const tail = follow(lastSequence, undefined, pace);
+  const numbers = await write(3);
+  await eventually(() => hurries.size > 0);
+  hurries.forEach((hurry) => hurry());
+  await eventually(() => tail.got.length === 3);
+  expect(tail.numbers()).toEqual(numbers);
+  tail.abort.abort();
+  await eventually(() => hurries.size === 0);
 });
 
 it('ends with LogUnavailable when its connection is closed under it', async () => {

@@ -20,11 +20,11 @@ export async function* tailBatches(
   stream: LogStream,
   options: TailOptions,
 ): AsyncGenerator<RawCommit[]> {
-  const { filter, signal } = options;
+  const { signal } = options;
   let { after } = options;
   let incarnation: string | undefined;
   for (let failures = 0; !signal.aborted;) {
-    const opened = await open(parts, stream, after, incarnation, filter);
+    const opened = await open(parts, stream, after, incarnation, options);
     if (!opened) {
       if (parts.connection.isClosed()) throw new LogUnavailable('The connection is closed');
       await wait(pauseMs(failures++));
@@ -55,12 +55,15 @@ async function open(
   stream: LogStream,
   after: number,
   incarnation: string | undefined,
-  filter?: string,
+  options: TailOptions,
 ) {
   try {
     const state = await parts.history.state(stream, PATIENCE);
     checkReach(stream, after, incarnation, state);
-    return { incarnation: state.incarnation, reading: await Reading.start(parts, stream, after + 1, filter) };
+    return {
+      incarnation: state.incarnation,
+      reading: await Reading.start(parts, stream, after + 1, options),
+    };
   } catch (error) {
     const gone = error instanceof ApiError && error.code === CODES.streamNotFound;
     if (gone || error instanceof LogUnavailable || isPassing(error)) return undefined;
@@ -68,7 +71,8 @@ async function open(
   }
 }
 
-function checkReach(
+/** Throws CheckpointAhead where a stream ends before a position or was created anew under a reader. */
+export function checkReach(
   stream: LogStream,
   after: number,
   incarnation: string | undefined,

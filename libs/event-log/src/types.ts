@@ -128,11 +128,23 @@ export class CheckpointAhead extends Error {
   }
 }
 
+/**
+ * How commits come to a reader that does not need each at once: what was stored within `gatherMs` is fetched together.
+ * A delivery costs server and reader far more than a commit more in it.
+ */
+export interface Pace {
+  readonly gatherMs: number;
+  /** Calls back when somebody waits for what comes next, which is then fetched without delay. Returns an unsubscriber. */
+  onHurry?(hurry: () => void): () => void;
+}
+
 export interface TailOptions {
   /** Sequence of the last commit that the reader has; 0 for none. */
   after: number;
   /** Subject pattern; undefined: the whole stream. */
   filter?: string;
+  /** Undefined: each commit comes as soon as it is stored. */
+  pace?: Pace;
   signal: AbortSignal;
 }
 

@@ -8,7 +8,7 @@ import { eventTypesOf, LockLost, messageOf, PoisonCommit } from './projection-fa
 import { pause, takeProjectionLock } from './projection-lock';
 import { noteProgress, onAwaited } from './position';
 import type { ProjectionOptions } from './projection-options';
-import type { ProjectedCommit, ProjectorStatus, Session, Tx } from './types';
+import type { ProjectedCommit, ProjectorStatus, ReadingPace, Session, Tx } from './types';
 import { batchesOf, gapBefore, readWhole } from './whole-source';
 
 const LARGEST_BATCH = 1_000;
@@ -69,11 +69,15 @@ class Projector {
     if (!this.failures) this.tell('running');
     const stop = new AbortController();
     const reading = AbortSignal.any([signal, session.lost, stop.signal]);
-    const arrivals = new Arrivals(this.read(state, reading), 2 * LARGEST_BATCH);
-    const calm = onAwaited(db, projection, () => arrivals.hurry());
+    const { gatherMs = 0 } = projection;
+    const onHurry = (hurry: () => void) => onAwaited(db, projection, hurry);
+    // Half of the time at the source, so that a delivery brings many, and half here, so that a transaction holds many.
+    const pace = gatherMs > 0 ? { gatherMs: gatherMs / 2, onHurry } : undefined;
+    const arrivals = new Arrivals(this.read(state, reading, pace), 2 * LARGEST_BATCH);
+    const calm = onHurry(() => arrivals.hurry());
     try {
       while (!reading.aborted) {
-        const batch = await arrivals.take(Math.min(batchSize, LARGEST_BATCH), projection.gatherMs);
+        const batch = await arrivals.take(Math.min(batchSize, LARGEST_BATCH), gatherMs / 2);
         if (!batch || session.lost.aborted) return;
         await this.applyNew(batch);
       }
@@ -84,7 +88,11 @@ class Projector {
     }
   }
 
-  private read(state: SourceState, signal: AbortSignal): AsyncIterable<readonly ProjectedCommit[]> {
+  private read(
+    state: SourceState,
+    signal: AbortSignal,
+    pace?: ReadingPace,
+  ): AsyncIterable<readonly ProjectedCommit[]> {
     const { db, source, projection, history, onAlarm } = this.options;
     const gap = gapBefore(state, this.checkpoint);
     if (projection.checkpointSchema !== ARCHIVE || history) {
@@ -94,6 +102,7 @@ class Projector {
         this.checkpoint,
         state,
         signal,
+        pace,
       );
     }
     // Nobody holds what the archive itself has missed, and to stop would only let it miss more.
@@ -101,7 +110,7 @@ class Projector {
       onAlarm?.(
         `${projection.stream} dropped ${gap.from} to ${gap.to} before they were archived (or they were erased)`,
       );
-    return batchesOf(source, this.checkpoint.position, signal);
+    return batchesOf(source, this.checkpoint.position, signal, { pace });
   }
 
   private async readState(): Promise<SourceState> {

@@ -102,7 +102,7 @@ async function replay(
   const { projection, source, onProgress } = options;
   const tx: Tx = { query: (sql, params) => rowsOf(client, sql, params) };
   const stop = new AbortController();
-  const commits = batchesOf(source, 0, AbortSignal.any([signal, stop.signal]), until);
+  const commits = batchesOf(source, 0, AbortSignal.any([signal, stop.signal]), { until });
   const arrivals = new Arrivals(commits, 2 * BATCH);
   try {
     for (let last = 0; last < until;) {

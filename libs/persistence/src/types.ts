@@ -71,7 +71,17 @@ export interface CommitSource {
   /** Commits after `after` in order; ends when `signal` aborts. With `until` it may end after that sequence. */
   read(after: number, signal: AbortSignal, until?: number): AsyncIterable<ProjectedCommit>;
   /** As `read`, everything that has arrived at a time: one step of iteration a commit is dear where thousands come a second. */
-  readBatches?(after: number, signal: AbortSignal): AsyncIterable<readonly ProjectedCommit[]>;
+  readBatches?(
+    after: number,
+    signal: AbortSignal,
+    pace?: ReadingPace,
+  ): AsyncIterable<readonly ProjectedCommit[]>;
+}
+
+/** Commits may gather at the source for `gatherMs` and come together, unless somebody waits for them. */
+export interface ReadingPace {
+  readonly gatherMs: number;
+  onHurry(hurry: () => void): () => void;
 }
 
 /** What a running projector says of itself. */

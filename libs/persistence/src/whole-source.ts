@@ -1,5 +1,5 @@
 import type { Checkpoint, SourceState } from './checkpoints';
-import type { CommitSource, ProjectedCommit } from './types';
+import type { CommitSource, ProjectedCommit, ReadingPace } from './types';
 
 /** The stream no longer holds what comes next, and the archive has not (yet) passed that place either. */
 export class MissingHistory extends Error {}
@@ -31,9 +31,9 @@ export async function* batchesOf(
   source: CommitSource,
   after: number,
   signal: AbortSignal,
-  until?: number,
+  { until, pace }: { until?: number; pace?: ReadingPace } = {},
 ): AsyncGenerator<readonly ProjectedCommit[]> {
-  if (source.readBatches && until === undefined) yield* source.readBatches(after, signal);
+  if (source.readBatches && until === undefined) yield* source.readBatches(after, signal, pace);
   else for await (const commit of source.read(after, signal, until)) yield [commit];
 }
 
@@ -47,9 +47,12 @@ export async function* readWhole(
   checkpoint: Checkpoint,
   state: SourceState,
   signal: AbortSignal,
+  pace?: ReadingPace,
 ): AsyncGenerator<readonly ProjectedCommit[]> {
   const gap = gapBefore(state, checkpoint);
   if (gap)
-    yield* batchesOf(await covering(history, gap, state.incarnation), checkpoint.position, signal, gap.to);
-  yield* batchesOf(source, gap ? gap.to : checkpoint.position, signal);
+    yield* batchesOf(await covering(history, gap, state.incarnation), checkpoint.position, signal, {
+      until: gap.to,
+    });
+  yield* batchesOf(source, gap ? gap.to : checkpoint.position, signal, { pace });
 }

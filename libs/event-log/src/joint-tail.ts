@@ -1,0 +1,193 @@
+import type { LogStream } from '@runyard/contracts';
+import type { TailParts } from './reading';
+import { checkReach, tailBatches } from './tail';
+import type { Pace, RawCommit, TailOptions } from './types';
+
+type TailOf = (options: TailOptions) => AsyncGenerator<RawCommit[]>;
+
+interface Reader {
+  /** Sequence of the last commit that it has. */
+  after: number;
+  pace: Pace;
+}
+
+/** A tail's options with a pace: a reader that needs each commit at once reads by itself. */
+export type PacedTail = TailOptions & { pace: Pace };
+
+/**
+ * One reading of a stream for all of a process that follow it: each commit is delivered and decoded once, not once a
+ * reader. Invariants:
+ * 1. A reader gets every commit after its position, in order, once; where it comes from makes no difference.
+ * 2. What is kept in memory is what the slowest reader has not taken, up to MOST_BYTES; a slower one reads on by itself
+ *    until it has caught up, so that nobody waits for it.
+ * 3. More is read only when somebody has taken everything.
+ */
+export class JointTail {
+  private readonly readers = new Set<Reader>();
+  private batches: RawCommit[][] = [];
+  private bytes = 0;
+  /** `batches` hold every commit with a sequence above `start`. */
+  private start = 0;
+  private readonly hurries = new Set<() => void>();
+  private source: { next(): Promise<void>; stop(): Promise<unknown> } | undefined;
+
+  constructor(
+    private readonly tail: TailOf,
+    /** Throws CheckpointAhead where the stream does not reach a position. */
+    private readonly check: (after: number) => Promise<void>,
+    private readonly mostBytes = MOST_BYTES,
+  ) {}
+
+  /** As `tailBatches`. */
+  async *read({ after, signal, pace }: PacedTail): AsyncGenerator<RawCommit[]> {
+    const reader = { after, pace };
+    this.readers.add(reader);
+    const calm = pace.onHurry?.(() => this.hurries.forEach((hurry) => hurry()));
+    try {
+      while (!signal.aborted) {
+        yield* this.catchUp(reader, signal);
+        yield* this.follow(reader, signal);
+      }
+    } finally {
+      calm?.();
+      this.readers.delete(reader);
+      if (this.readers.size === 0) await this.stop();
+      else this.trim();
+    }
+  }
+
+  /** By itself, until what is kept begins at or before its position. The first reader's position is where that is. */
+  private async *catchUp(reader: Reader, signal: AbortSignal): AsyncGenerator<RawCommit[]> {
+    if (!this.source) return this.begin(reader.after);
+    if (this.covers(reader)) return this.check(reader.after);
+    const alone = new AbortController();
+    const { after, pace } = reader;
+    for await (const batch of this.tail({ after, pace, signal: AbortSignal.any([signal, alone.signal]) })) {
+      reader.after = batch.at(-1)?.sequence ?? reader.after;
+      yield batch;
+      if (this.covers(reader)) alone.abort();
+    }
+  }
+
+  private async *follow(reader: Reader, signal: AbortSignal): AsyncGenerator<RawCommit[]> {
+    while (!signal.aborted && this.source && this.covers(reader)) {
+      const batch = this.nextFor(reader);
+      if (!batch) {
+        await orAborted(this.source.next(), signal);
+        continue;
+      }
+      reader.after = batch.at(-1)?.sequence ?? reader.after;
+      this.trim();
+      yield batch;
+    }
+  }
+
+  private covers({ after }: Reader): boolean {
+    return this.source !== undefined && after >= this.start;
+  }
+
+  private nextFor({ after }: Reader): RawCommit[] | undefined {
+    const batch = this.batches.find((one) => (one.at(-1)?.sequence ?? 0) > after);
+    return batch && (batch[0]?.sequence ?? 0) > after
+      ? batch
+      : batch?.filter(({ sequence }) => sequence > after);
+  }
+
+  private begin(after: number): void {
+    this.start = after;
+    const stopping = new AbortController();
+    const batches = this.tail({ after, signal: stopping.signal, pace: this.jointPace() });
+    let reading: Promise<void> | undefined;
+    this.source = {
+      // One question at a time, whoever asks; all who wait hear of its answer, also of its failure.
+      next: () => (reading ??= this.pull(batches).finally(() => (reading = undefined))),
+      // A reading that is not asked for more would not notice the abort, and leave its consumer behind.
+      stop: () => {
+        stopping.abort();
+        return batches.return(undefined);
+      },
+    };
+  }
+
+  /** As quick as the quickest reader. */
+  private jointPace(): Pace {
+    const { readers, hurries } = this;
+    return {
+      get gatherMs() {
+        return Math.min(...[...readers].map(({ pace }) => pace.gatherMs));
+      },
+      onHurry(hurry) {
+        hurries.add(hurry);
+        return () => void hurries.delete(hurry);
+      },
+    };
+  }
+
+  private async pull(batches: AsyncGenerator<RawCommit[]>): Promise<void> {
+    const { source } = this;
+    try {
+      const { done, value } = await batches.next();
+      if (this.source !== source) return;
+      if (done) return await this.stop();
+      this.batches.push(value);
+      for (const { body } of value) this.bytes += body.byteLength;
+      this.trim();
+    } catch (error) {
+      if (this.source === source) await this.stop();
+      throw error;
+    }
+  }
+
+  /** Forgets what everybody has, and what is too much to be kept for those who are slow. */
+  private trim(): void {
+    const slowest = Math.min(...[...this.readers].map(({ after }) => after));
+    for (;;) {
+      const last = this.batches[0]?.at(-1)?.sequence;
+      if (last === undefined || (last > slowest && this.bytes <= this.mostBytes)) return;
+      for (const { body } of this.batches.shift() ?? []) this.bytes -= body.byteLength;
+      this.start = last;
+    }
+  }
+
+  private async stop(): Promise<void> {
+    const { source } = this;
+    this.source = undefined;
+    this.batches = [];
+    this.bytes = 0;
+    await source?.stop();
+  }
+}
+
+const MOST_BYTES = 8 * 1024 * 1024;
+
+/** Resolves with the work or with the abort; the work goes on for others. */
+async function orAborted(work: Promise<void>, signal: AbortSignal): Promise<void> {
+  let leave: () => void = () => undefined;
+  const aborted = new Promise<void>((resolve) => (leave = resolve));
+  signal.addEventListener('abort', leave, { once: true });
+  if (signal.aborted) leave();
+  try {
+    await Promise.race([work, aborted]);
+  } finally {
+    signal.removeEventListener('abort', leave);
+    work.catch(() => undefined);
+  }
+}
+
+/** Tails of whole streams, joint per stream; a tail with a filter or without a pace is one of its own. */
+export function jointTails(
+  parts: TailParts,
+): (stream: LogStream, options: TailOptions) => AsyncGenerator<RawCommit[]> {
+  const joint = new Map<LogStream, JointTail>();
+  return (stream, options) => {
+    const { pace } = options;
+    if (options.filter !== undefined || !pace) return tailBatches(parts, stream, options);
+    const known = joint.get(stream);
+    if (known) return known.read({ ...options, pace });
+    const check = async (after: number) =>
+      checkReach(stream, after, undefined, await parts.history.state(stream));
+    const tail = new JointTail((of) => tailBatches(parts, stream, of), check);
+    joint.set(stream, tail);
+    return tail.read({ ...options, pace });
+  };
+}
