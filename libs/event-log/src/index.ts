@@ -9,6 +9,7 @@ export { fold, foldCache, load, type Aggregate, type FoldCache, type Folded } fr
 export { UnknownEvent, handle, handleTogether, type DecidedBy, type Handled } from './handle';
 export { ask, connectedFor, type Asked, type NatsConnection, type Subscription } from './messaging';
 export { Mailbox, type Settled } from './mailbox';
+export type { Pace } from './pacing';
 export { comparePositions, formatPosition, parsePosition, type Position } from './position';
 export * from './queue';
 export { MINIMUM_SERVER, UnreliableServer, checkServer } from './server';

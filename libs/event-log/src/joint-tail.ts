@@ -1,7 +1,8 @@
 import type { LogStream } from '@runyard/contracts';
 import type { TailParts } from './reading';
 import { checkReach, tailBatches } from './tail';
-import type { Pace, RawCommit, TailOptions } from './types';
+import type { Pace } from './pacing';
+import type { RawCommit, TailOptions } from './types';
 
 type TailOf = (options: TailOptions) => AsyncGenerator<RawCommit[]>;
 

@@ -1,4 +1,12 @@
-import type { Pace } from './types';
+/**
+ * How commits come to a reader that does not need each at once: what was stored within `gatherMs` is fetched together.
+ * A delivery costs server and reader far more than a commit more in it.
+ */
+export interface Pace {
+  readonly gatherMs: number;
+  /** Calls back when somebody waits for what comes next, which is then fetched without delay. Returns an unsubscriber. */
+  onHurry?(hurry: () => void): () => void;
+}
 
 /** When a reader fetches what has gathered: not sooner than `gatherMs` after the last time, unless somebody waits for it. */
 export class Pacing {

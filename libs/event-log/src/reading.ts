@@ -8,7 +8,8 @@ import type { Delivery } from './pull';
 import { Pull } from './pull';
 import { ask } from './stream-api';
 import { Pacing } from './pacing';
-import type { Notice, Pace, RawCommit, TailOptions } from './types';
+import type { Pace } from './pacing';
+import type { Notice, RawCommit, TailOptions } from './types';
 
 /** Messages asked for at a time; a second lot is asked for when half of the first has come. */
 const BATCH = 256;

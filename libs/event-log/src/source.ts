@@ -1,5 +1,6 @@
 import type { LogStream } from '@runyard/contracts';
-import type { EventLog, Pace, RawCommit, StreamState } from './types';
+import type { Pace } from './pacing';
+import type { EventLog, RawCommit, StreamState } from './types';
 
 /** A stream as a projection's source: what lies there now, and every commit after a checkpoint (architecture, section 5). */
 export interface StreamSource {

@@ -1,3 +1,4 @@
+import type { Pace } from './pacing';
 import type { Actor, CloudEvent, LogStream, NewEvent } from '@runyard/contracts';
 
 /** "The aggregate must not exist yet": the expectation of a first append. */
@@ -126,16 +127,6 @@ export class CheckpointAhead extends Error {
       `Checkpoint ${checkpoint} is ahead of ${stream}, which ends at ${state.lastSequence}; restore the stream from the archive`,
     );
   }
-}
-
-/**
- * How commits come to a reader that does not need each at once: what was stored within `gatherMs` is fetched together.
- * A delivery costs server and reader far more than a commit more in it.
- */
-export interface Pace {
-  readonly gatherMs: number;
-  /** Calls back when somebody waits for what comes next, which is then fetched without delay. Returns an unsubscriber. */
-  onHurry?(hurry: () => void): () => void;
 }
 
 export interface TailOptions {
