@@ -1,21 +1,25 @@
-import { Command, CommanderError, Option } from 'commander';
-import { CommandFailed, EXIT, terminal as realTerminal } from './terminal';
+import { Command, CommanderError } from 'commander';
+import type { CommandLine, Commands } from './command';
+import { coloursWanted } from './config';
+import { deadCommands } from './dead';
+import { runsCommands } from './runs';
+import { streamsCommands } from './streams';
+import { CommandFailed, EXIT, realTerminal } from './terminal';
 import type { Terminal } from './terminal';
-import { verify } from './verify';
+import { ApiRefused } from './api';
+import { verifyCommands } from './verify';
 
-const VERIFY_HELP = `
-Examples:
-  runyard verify                  prove the rows of runs against the stream
-  runyard verify --from archive   against the archive in Postgres, which outlives the stream
-  runyard verify --json           the comparison of every table as JSON
+/** Groups of commands, in the order of the help. */
+const COMMANDS: readonly Commands[] = [runsCommands, streamsCommands, deadCommands, verifyCommands];
 
-Exit codes: 0 equal, 1 different, 2 could not be verified.
-The last line says: verify: equal <n> runs <m> steps at <position>`;
+const EXIT_CODES = `
+Exit codes: 0 as it should be, 1 it is not (differences, a run that failed), 2 the command could not do its work.
+Data goes to stdout, everything else to stderr. NO_COLOR is respected.`;
 
 /** Runs one command and returns its exit code. Data goes to stdout, talk to stderr. */
 export async function runCommandLine(
   argv: readonly string[],
-  terminal: Terminal = realTerminal,
+  terminal: Terminal = realTerminal(coloursWanted()),
 ): Promise<number> {
   let code: number = EXIT.ok;
   const program = new Command('runyard')
@@ -29,21 +33,14 @@ export async function runCommandLine(
     .configureOutput({
       writeOut: (text) => terminal.out(text.trimEnd()),
       writeErr: (text) => terminal.say(text.trimEnd()),
-    });
-  program
-    .command('verify')
-    .description(
-      'rebuilds the tables of runs from the log beside the live ones and proves them equal, row for row',
-    )
-    .addOption(
-      new Option('--from <source>', 'what to rebuild from').choices(['stream', 'archive']).default('stream'),
-    )
-    .option('--json', 'print the comparison as JSON')
-    .addHelpText('after', VERIFY_HELP)
-    .action(async (options: { from: 'stream' | 'archive'; json?: boolean }) => {
-      const { connection } = program.opts<{ connection?: string }>();
-      code = await interruptible((signal) => verify({ ...options, connection, signal }, terminal));
-    });
+    })
+    .addHelpText('after', EXIT_CODES);
+  const line: CommandLine = {
+    terminal,
+    file: () => program.opts<{ connection?: string }>().connection,
+    run: async (work) => void (code = await interruptible(work)),
+  };
+  for (const add of COMMANDS) add(program, line);
   try {
     await program.parseAsync([...argv]);
     return code;
@@ -66,7 +63,8 @@ async function interruptible<T>(work: (signal: AbortSignal) => Promise<T>): Prom
 
 function failed(error: unknown, terminal: Terminal): number {
   if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.ok : EXIT.failed;
-  if (error instanceof CommandFailed) terminal.say(`runyard: ${error.message}`);
+  if (error instanceof CommandFailed || error instanceof ApiRefused)
+    terminal.say(`runyard: ${error.message}`);
   else terminal.say(`runyard: ${described(error)}`);
   return EXIT.failed;
 }

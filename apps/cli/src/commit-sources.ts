@@ -1,51 +1,39 @@
-import { connectEventLog, streamSource } from '@runyard/event-log';
+import type { LogStream } from '@runyard/contracts';
+import { streamSource } from '@runyard/event-log';
 import { archiveSource } from '@runyard/persistence';
-import type { CommitSource, Database } from '@runyard/persistence';
+import type { CommitSource } from '@runyard/persistence';
+import type { Installation } from './installation';
 import { CommandFailed } from './terminal';
 
-/** Something to read commits from, and how to leave it. */
-export interface OpenSource {
-  source: CommitSource;
-  close(): Promise<void>;
+export type SourceName = 'stream' | 'archive';
+
+/** Where a projection is rebuilt from: the stream itself, or its copy in Postgres. */
+export async function sourceOf(
+  installation: Installation,
+  from: SourceName,
+  stream: string,
+  filter?: string,
+): Promise<CommitSource> {
+  if (from === 'archive') return archiveSource(installation.db, stream, filter);
+  const { log } = await installation.bus();
+  const source = streamSource(log, stream as LogStream, filter);
+  await refuseCut(installation, source, stream);
+  return source;
 }
 
-/** How long a server may take to answer the first connection; the log itself would wait for ever. */
-const CONNECT_WITHIN_MS = 10_000;
-
-/** The stream RUNS in the log. Throws CommandFailed where it no longer begins at 1: then only the archive has it all. */
-export async function openStream(natsUrl: string): Promise<OpenSource> {
-  const { username, password, host, protocol } = new URL(natsUrl);
-  const connecting = connectEventLog({
-    servers: `${protocol}//${host}`,
-    name: 'runyard cli',
-    ...(username && { user: decodeURIComponent(username), pass: decodeURIComponent(password) }),
-  });
-  const opened = await within(connecting, 'The log does not answer; is NATS running?');
-  const source = streamSource(opened.log, 'RUNS');
+/**
+ * A stream that begins later than at 1 has either dropped its beginning, and then only the archive has it all, or the
+ * beginning was erased, and then the archive has no more of it either.
+ */
+async function refuseCut({ db }: Installation, source: CommitSource, stream: string): Promise<void> {
   const { firstSequence } = await source.state();
-  if (firstSequence > 1) {
-    await opened.close();
+  if (firstSequence <= 1) return;
+  const archived = await archiveSource(db, stream).state();
+  const erased =
+    archived.lastSequence >= firstSequence - 1 &&
+    (archived.firstSequence === 0 || archived.firstSequence >= firstSequence);
+  if (!erased)
     throw new CommandFailed(
-      `The stream RUNS begins at ${firstSequence}; verify --from archive, which keeps what the stream dropped`,
+      `The stream ${stream} begins at ${firstSequence}; use --from archive, which keeps what the stream dropped`,
     );
-  }
-  return { source, close: () => opened.close() };
-}
-
-/** The archive of the stream RUNS in Postgres. */
-export const openArchive = (db: Database): OpenSource => ({
-  source: archiveSource(db, 'RUNS'),
-  close: async () => undefined,
-});
-
-async function within<T>(promise: Promise<T>, otherwise: string): Promise<T> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new CommandFailed(otherwise)), CONNECT_WITHIN_MS);
-  });
-  try {
-    return await Promise.race([promise, late]);
-  } finally {
-    clearTimeout(timer);
-  }
 }

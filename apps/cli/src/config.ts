@@ -9,8 +9,11 @@ const connectionSchema = z.looseObject({
   nats_url: z.string().optional(),
   /** The owner's: it sees past row-level security. */
   database_url: z.string().optional(),
+  ops_url: z.string().optional(),
+  org_id: z.string().optional(),
+  keys: z.record(z.string(), z.string()).optional(),
 });
-export type Connection = z.output<typeof connectionSchema>;
+export type Connection = z.output<typeof connectionSchema> & { api_key?: string };
 
 type Env = Readonly<Record<string, string | undefined>>;
 
@@ -36,8 +39,8 @@ function parsed(file: string): Connection {
 }
 
 /**
- * Where to connect: RUNYARD_DATABASE_URL and RUNYARD_NATS_URL, else the connection file (`asked`, RUNYARD_CONNECTION,
- * `.runyard/connection.json` here or in the checkout). Throws CommandFailed.
+ * Where to connect: RUNYARD_DATABASE_URL, RUNYARD_NATS_URL, RUNYARD_API_URL and RUNYARD_API_KEY, else the connection file
+ * (`asked`, RUNYARD_CONNECTION, `.runyard/connection.json` here or in the checkout). Throws CommandFailed.
  */
 export function readConnection(asked?: string, env: Env = process.env): Connection {
   const file = fileOf(asked ?? env.RUNYARD_CONNECTION);
@@ -46,14 +49,22 @@ export function readConnection(asked?: string, env: Env = process.env): Connecti
     ...connection,
     database_url: env.RUNYARD_DATABASE_URL ?? connection.database_url,
     nats_url: env.RUNYARD_NATS_URL ?? connection.nats_url,
+    api_url: env.RUNYARD_API_URL ?? connection.api_url,
+    api_key: env.RUNYARD_API_KEY ?? connection.keys?.admin,
   };
 }
 
 /** The named entry, or CommandFailed that says how to give it. */
-export function required(connection: Connection, name: 'database_url' | 'nats_url'): string {
+export function required(
+  connection: Connection,
+  name: 'database_url' | 'nats_url' | 'api_url' | 'api_key',
+): string {
   const value = connection[name];
   if (value) return value;
   throw new CommandFailed(
     `No ${name} is known: start Runyard here ("npm start"), name a file with --connection, or set RUNYARD_${name.toUpperCase()}`,
   );
 }
+
+/** Colours are wanted unless NO_COLOR says otherwise (no-color.org). */
+export const coloursWanted = (env: Env = process.env): boolean => !env.NO_COLOR;

@@ -6,6 +6,9 @@ const txOf = (client: ClientBase): Tx => ({
   query: async (sql, params) => (await client.query(sql, params ? [...params] : undefined)).rows,
 });
 
+/** How the command line shows up in `pg_stat_activity`. */
+const APPLICATION = 'runyard cli';
+
 /**
  * The database as its owner sees it: past row-level security, for commands of operators that must see every org. Services
  * never connect like this. int8 comes back as text.
@@ -13,12 +16,12 @@ const txOf = (client: ClientBase): Tx => ({
 export class OwnerDatabase implements Database {
   private readonly pool: Pool;
 
-  constructor(private readonly url: string) {
+  constructor(readonly url: string) {
     this.pool = new Pool({
       connectionString: url,
-      max: 2,
+      max: 4,
       connectionTimeoutMillis: 10_000,
-      application_name: 'runyard cli',
+      application_name: APPLICATION,
     });
     this.pool.on('error', () => undefined);
   }
@@ -27,25 +30,29 @@ export class OwnerDatabase implements Database {
     return Promise.reject(new Error('The owner of the database belongs to no org'));
   }
 
-  async acrossOrgs<T>(_reason: string, work: (tx: Tx) => Promise<T>): Promise<T> {
-    const client = await this.pool.connect();
-    let broken = true;
-    try {
-      await client.query('BEGIN TRANSACTION READ ONLY');
-      const result = await work(txOf(client));
-      await client.query('COMMIT');
-      broken = false;
-      return result;
-    } finally {
-      client.release(broken);
-    }
+  /** Reads only: what a projection's source or a report needs. */
+  acrossOrgs<T>(_reason: string, work: (tx: Tx) => Promise<T>): Promise<T> {
+    return this.transact('BEGIN TRANSACTION READ ONLY', work);
+  }
+
+  read<T>(work: (tx: Tx) => Promise<T>): Promise<T> {
+    return this.transact('BEGIN TRANSACTION READ ONLY', work);
+  }
+
+  write<T>(work: (tx: Tx) => Promise<T>): Promise<T> {
+    return this.transact('BEGIN', work);
+  }
+
+  /** A statement outside of transactions, as VACUUM wants it. */
+  async statement(sql: string): Promise<void> {
+    await this.pool.query(sql);
   }
 
   async dedicated(): Promise<Session> {
     const client = new Client({
       connectionString: this.url,
       connectionTimeoutMillis: 10_000,
-      application_name: 'runyard cli',
+      application_name: APPLICATION,
     });
     const lost = new AbortController();
     client.on('error', () => lost.abort());
@@ -55,5 +62,19 @@ export class OwnerDatabase implements Database {
 
   close(): Promise<void> {
     return this.pool.end();
+  }
+
+  private async transact<T>(begin: string, work: (tx: Tx) => Promise<T>): Promise<T> {
+    const client = await this.pool.connect();
+    let broken = true;
+    try {
+      await client.query(begin);
+      const result = await work(txOf(client));
+      await client.query('COMMIT');
+      broken = false;
+      return result;
+    } finally {
+      client.release(broken);
+    }
   }
 }

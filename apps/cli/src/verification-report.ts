@@ -1,29 +1,109 @@
 import type { TableComparison, Verification } from '@runyard/persistence';
+import type { InstalledProjection } from './projections';
+import type { SkippedType } from './skipped-events';
+import { EXIT } from './terminal';
+import type { Terminal } from './terminal';
+
+/** A projection that was rebuilt and compared. */
+export interface Verified {
+  entry: InstalledProjection;
+  verification: Verification;
+  skipped: readonly SkippedType[];
+}
 
 type Row = Record<string, unknown>;
 
-/** Columns that name a row, by table. */
-const KEYS: Readonly<Record<string, readonly string[]>> = {
-  agent_runs: ['run_id'],
-  agent_steps: ['run_id', 'seq'],
-  run_entries: ['run_id', 'place'],
-  run_progress: ['run_id'],
-  conversations: ['org_id', 'conversation_id'],
-  deleted_runs: ['run_id'],
-  deleted_conversations: ['org_id', 'conversation_id'],
-};
+/** Columns that name a row: the first set that a table has whole. */
+const KEYS: readonly (readonly string[])[] = [
+  ['run_id', 'seq'],
+  ['run_id', 'place'],
+  ['run_id'],
+  ['task_id'],
+  ['approval_id'],
+  ['rule_id'],
+  ['agent_id', 'agent_version'],
+  ['agent_id', 'tool'],
+  ['agent_id'],
+  ['org_id', 'conversation_id'],
+  ['key_id'],
+  ['user_id'],
+  ['model_id'],
+  ['name'],
+  ['org_id'],
+];
+
+function keyOf(row: Row): string {
+  const names = KEYS.find((set) => set.every((name) => row[name] !== undefined)) ?? [];
+  return names.map((name) => `${name} ${String(row[name])}`).join(', ');
+}
 
 /** Longest value that a difference shows. */
 const SHOWN = 120;
 
-export const isEqual = ({ tables }: Verification): boolean =>
+/** Prints what was found and returns the exit code. The rows of runs come last: their line is the verdict. */
+export function report(
+  results: readonly Verified[],
+  { json }: { json?: boolean },
+  terminal: Terminal,
+): number {
+  const equal = results.every(({ verification }) => isEqual(verification));
+  for (const { type, times, first_position } of results.flatMap(({ skipped }) => skipped))
+    terminal.say(`skipped ${times} events of the unknown type ${type}, the first at ${first_position}`);
+  if (json) terminal.out(JSON.stringify(asJson(results, equal)));
+  const tell = (line: string): void => (json ? terminal.say(line) : terminal.out(line));
+  for (const { verification } of results)
+    if (!isEqual(verification)) for (const line of differences(verification)) tell(line);
+  for (const one of results) if (!isOfRuns(one)) tell(lineOf(one));
+  const runs = results.find(isOfRuns);
+  if (runs) tell(verdict(runs, equal));
+  else if (results.length === 0) terminal.say('Nothing has been projected here yet');
+  return equal ? EXIT.ok : EXIT.found;
+}
+
+const isOfRuns = ({ entry }: Verified): boolean => entry.projection.name === 'runs';
+
+const word = (equal: boolean): string => (equal ? 'equal' : 'different');
+
+function lineOf({ entry, verification }: Verified): string {
+  const rows = verification.tables.reduce((sum, { rows: count }) => sum + count, 0);
+  return `${entry.projection.name}: ${word(isEqual(verification))} ${rows} rows at ${verification.position}`;
+}
+
+function verdict({ verification }: Verified, equal: boolean): string {
+  const runs = rowsOf(verification, 'agent_runs');
+  const steps = rowsOf(verification, 'agent_steps');
+  return `verify: ${word(equal)} ${runs} runs ${steps} steps at ${verification.position}`;
+}
+
+function asJson(results: readonly Verified[], equal: boolean): object {
+  const runs = results.find(isOfRuns)?.verification;
+  return {
+    equal,
+    ...(runs && {
+      runs: rowsOf(runs, 'agent_runs'),
+      steps: rowsOf(runs, 'agent_steps'),
+      position: runs.position,
+    }),
+    skipped: results.flatMap(({ skipped }) => skipped),
+    tables: results.flatMap(({ verification }) => verification.tables),
+    projections: results.map(({ entry, verification, skipped }) => ({
+      projection: entry.projection.name,
+      stream: entry.projection.stream,
+      equal: isEqual(verification),
+      ...verification,
+      skipped,
+    })),
+  };
+}
+
+const isEqual = ({ tables }: Verification): boolean =>
   tables.every(({ missing, extra }) => missing === 0 && extra === 0);
 
-export const rowsOf = ({ tables }: Verification, name: string): number =>
+const rowsOf = ({ tables }: Verification, name: string): number =>
   tables.find(({ table }) => table === name)?.rows ?? 0;
 
 /** What differs, in lines for people: counts per table, then examples with the columns that differ. */
-export function differences({ tables }: Verification): string[] {
+function differences({ tables }: Verification): string[] {
   return tables
     .filter(({ missing, extra }) => missing > 0 || extra > 0)
     .flatMap((table) => [
@@ -32,19 +112,17 @@ export function differences({ tables }: Verification): string[] {
     ]);
 }
 
-function examples({ table, samples }: TableComparison): string[] {
+function examples({ samples }: TableComparison): string[] {
   const rebuilt = samples.missing as Row[];
   const live = samples.extra as Row[];
-  const key = (row: Row): string =>
-    (KEYS[table] ?? []).map((name) => `${name} ${String(row[name])}`).join(', ');
   const changed = live.flatMap((row) => {
-    const other = rebuilt.find((candidate) => key(candidate) === key(row));
+    const other = rebuilt.find((candidate) => keyOf(candidate) === keyOf(row));
     return other
-      ? changedColumns(row, other).map((line) => `  ${key(row)}: ${line}`)
-      : [`  ${key(row)}: only live`];
+      ? changedColumns(row, other).map((line) => `  ${keyOf(row)}: ${line}`)
+      : [`  ${keyOf(row)}: only live`];
   });
-  const lost = rebuilt.filter((row) => !live.some((candidate) => key(candidate) === key(row)));
-  return [...changed, ...lost.map((row) => `  ${key(row)}: only in the log`)];
+  const lost = rebuilt.filter((row) => !live.some((candidate) => keyOf(candidate) === keyOf(row)));
+  return [...changed, ...lost.map((row) => `  ${keyOf(row)}: only in the log`)];
 }
 
 function changedColumns(live: Row, rebuilt: Row): string[] {

@@ -17,3 +17,9 @@ export { JointReads } from './joint-reads';
 export { streamSource, type StreamSource } from './source';
 export { applyStreams, differences, verifyStreams, type StreamDefinition } from './streams';
 export * from './types';
+export {
+  streamOperations,
+  type ConsumerReport,
+  type StreamOperations,
+  type StreamReport,
+} from './stream-operations';

@@ -34,3 +34,4 @@ export type { RebuildOptions, Verification } from './rebuild';
 export type { TableComparison } from './compare-tables';
 export { eventsOf, mayHold, UnreadableCommit } from './projected-events';
 export type { ProjectedEvent } from './projected-events';
+export { projectionLockKey } from './projection-lock';

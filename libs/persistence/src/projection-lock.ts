@@ -5,6 +5,12 @@ import type { Database, Projection, Session } from './types';
 /** How soon an instance that stands by takes over; each try costs one round trip on a connection that is open anyway. */
 const RETRY_MS = 250;
 
+/** Key of the advisory lock of a projection's one runner. The schema is part of it: services share one database, and advisory locks have no schema. */
+export const projectionLockKey = (
+  schema: string,
+  { name, version, stream }: Pick<Projection, 'name' | 'version' | 'stream'>,
+): string => lockKey('projection', schema, name, String(version), stream);
+
 export const pause = (milliseconds: number, signal: AbortSignal): Promise<void> =>
   wait(milliseconds, undefined, { signal }).catch(() => undefined);
 
@@ -20,15 +26,8 @@ export async function takeProjectionLock(
 ): Promise<Session | undefined> {
   const session = await db.dedicated(`lock ${name}`);
   try {
-    // The schema is part of the key: services share one database, and advisory locks have no schema.
     const [place] = await session.query<{ schema: string }>('SELECT current_schema() AS schema');
-    const key = lockKey(
-      'projection',
-      checkpointSchema || (place?.schema ?? ''),
-      name,
-      String(version),
-      stream,
-    );
+    const key = projectionLockKey(checkpointSchema || (place?.schema ?? ''), { name, version, stream });
     while (!signal.aborted) {
       const [row] = await session.query<{ locked: boolean }>('SELECT pg_try_advisory_lock($1) AS locked', [
         key,

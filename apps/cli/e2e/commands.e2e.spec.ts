@@ -1,0 +1,195 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { deadSubject, requestSubject } from '@runyard/contracts';
+import { connectEventLog } from '@runyard/event-log';
+import { eventually } from '@runyard/testing';
+import { World } from './world';
+
+jest.setTimeout(180_000);
+
+const expect_ = [{ role: 'user', any: true }];
+const usage = { input: 10, output: 5 };
+
+let world: World;
+beforeAll(async () => {
+  world = await World.open({
+    recordings: {
+      quick: [{ expect: expect_, text: 'done at once', usage }],
+      slow: [{ expect: expect_, text: 'late', usage, delay_ms: 120_000 }],
+    },
+  });
+});
+afterAll(() => world?.close());
+
+describe('runyard runs', () => {
+  test('start prints the id alone on stdout, and --follow goes on to the end with exit code 0', async () => {
+    const { code, out } = await world.runyard('runs', 'start', 'quick', 'Hello', '--follow');
+    expect(code).toBe(0);
+    expect(out[0]).toMatch(/^run_[0-9a-z]{26}$/);
+    expect(out.at(-1)).toContain('done at once');
+  });
+
+  test('the same key is the same run', async () => {
+    const start = () => world.runyard('runs', 'start', 'quick', 'Hello', '--key', 'one-key');
+    expect((await start()).out).toEqual((await start()).out);
+  });
+
+  test('list and show say what the rows say; --json is one object a line', async () => {
+    const runId = await world.ran('quick', 'What is up?');
+    const { out } = await world.runyard('runs', 'list', '--agent', 'quick', '--state', 'succeeded', '--json');
+    const listed = out.map((line) => JSON.parse(line) as { run_id: string; state: string });
+    expect(listed[0]).toMatchObject({ run_id: runId, state: 'succeeded' });
+    expect((await world.runyard('runs', 'list')).out[0]).toMatch(/^run +agent +state/);
+    const shown = await world.runyard('runs', 'show', runId);
+    expect(shown.out.join('\n')).toContain('succeeded (Completed)');
+    expect(shown.out.at(-1)).toBe('done at once');
+  });
+
+  test('an exported run can be imported anywhere, and one that was tampered with is refused by its line', async () => {
+    const runId = await world.ran('quick', 'Export me');
+    const { out } = await world.runyard('runs', 'export', runId);
+    const events = out.map((line) => JSON.parse(line) as { type: string; run_id: string });
+    expect([events[0]?.type, events.at(-1)?.type]).toEqual(['RunQueued', 'RunSucceeded']);
+    const file = join(world.folder, 'run.ndjson');
+    writeFileSync(file, `${out.join('\n')}\n`);
+    const imported = await world.runyard('runs', 'import', file);
+    expect([imported.code, imported.said]).toEqual([
+      0,
+      `${out.length} events of ${runId}, whole and in order`,
+    ]);
+    expect((await world.runyard('runs', 'import', file, '--json')).out).toEqual(out);
+    writeFileSync(file, `${[out[0], out[2], out[1]].join('\n')}\n`);
+    const broken = await world.runyard('runs', 'import', file);
+    expect([broken.code, broken.said]).toEqual([2, expect.stringMatching(/^runyard: Line 3: position/)]);
+  });
+
+  test('cancel is harmless said twice, and follow of a run that did not succeed ends with exit code 1', async () => {
+    const started = await world.runyard('runs', 'start', 'slow', 'Wait');
+    const runId = started.out[0] ?? '';
+    await eventually(async () => (await world.row(runId))?.state === 'running');
+    const following = world.runyard('runs', 'follow', runId, '--json');
+    expect((await world.runyard('runs', 'cancel', runId)).code).toBe(0);
+    const { code, out } = await following;
+    expect(code).toBe(1);
+    expect(JSON.parse(out.at(-1) ?? '{}')).toMatchObject({ type: 'RunCancelled' });
+    expect((await world.runyard('runs', 'cancel', runId)).out).toEqual([`${runId} cancelled`]);
+  });
+
+  test('a refusal names its code and nothing of it goes to stdout: exit 2', async () => {
+    const { code, out, said } = await world.runyard('runs', 'show', 'run_nobody');
+    expect([code, out, said]).toEqual([2, [], expect.stringMatching(/^runyard: not_found: /)]);
+    expect((await world.runyard('runs', 'lst')).said).toContain('Did you mean list?');
+  });
+});
+
+test('runyard streams shows what lies there and who reads it how far', async () => {
+  const runId = await world.ran('quick', 'For the streams');
+  const { out } = await world.runyard('streams', '--json');
+  const found = JSON.parse(out.join('')) as {
+    streams: { name: string; messages: number; lastSequence: number }[];
+    readers: { projection: string; stream: string; position: number; lag: number }[];
+    missing: string[];
+  };
+  expect(found.missing).toEqual([]);
+  const runs = found.streams.find(({ name }) => name === 'RUNS');
+  expect(runs?.lastSequence).toBeGreaterThanOrEqual(Number((await world.row(runId))?.sequence));
+  expect(found.readers).toContainEqual(expect.objectContaining({ projection: 'runs', stream: 'RUNS' }));
+  expect(found.readers).toContainEqual(
+    expect.objectContaining({ projection: 'registry-people', stream: 'PEOPLE', lag: 0 }),
+  );
+  expect((await world.runyard('streams')).out.join('\n')).toMatch(/run_executor\.runs@1 +\d+ +\d+/);
+});
+
+describe('runyard dead', () => {
+  const letters = async () =>
+    (await world.runyard('dead', 'list', '--json')).out.map(
+      (line) => JSON.parse(line) as { sequence: number; reason: string; body: string; subject: string },
+    );
+
+  /** A request that nobody can handle. */
+  const poison = async () => {
+    const before = (await letters()).length;
+    const bus = await connectEventLog({ servers: world.nats.url, name: 'spec' });
+    await bus.queues.publish(requestSubject(world.org), { nonsense: before });
+    await bus.close();
+    await eventually(async () => (await letters()).length > before, { withinMs: 30_000 });
+    return (await letters()).at(-1);
+  };
+
+  test('C77 a message that cannot be handled is listed and shown with its reason (hmchangw/newchat#346)', async () => {
+    const letter = await poison();
+    expect(letter?.body).toContain('nonsense');
+    expect(letter?.reason).not.toBe('');
+    const shown = await world.runyard('dead', 'show', String(letter?.sequence));
+    expect(shown.out.join('\n')).toContain(`REQUESTS`);
+    expect((await world.runyard('dead', 'list')).out.join('\n')).toContain(letter?.reason.slice(0, 20));
+  });
+
+  test('C77 a retried one is handled again, here to the same end, and its dead letter is gone (hmchangw/newchat#346)', async () => {
+    const letter = await poison();
+    expect((await world.runyard('dead', 'retry', String(letter?.sequence))).code).toBe(0);
+    await eventually(
+      async () =>
+        (await letters()).some(
+          (other) => other.body === letter?.body && other.sequence > (letter?.sequence ?? 0),
+        ),
+      { withinMs: 30_000 },
+    );
+    expect((await letters()).map(({ sequence }) => sequence)).not.toContain(letter?.sequence);
+  });
+
+  test('drop asks for a word, and takes --yes for it', async () => {
+    const letter = await poison();
+    const sequence = String(letter?.sequence);
+    expect(await world.runyard('dead', 'drop', sequence)).toMatchObject({
+      code: 2,
+      said: expect.stringContaining('pass --yes'),
+    });
+    expect((await world.runyard('dead', 'drop', sequence, '--yes')).code).toBe(0);
+    expect(await world.runyard('dead', 'show', sequence)).toMatchObject({ code: 2 });
+    expect((await world.runyard('dead', 'show', 'x')).code).toBe(2);
+  });
+
+  test('the dead letter of a reaction sends it back to the commit that it gave up on', async () => {
+    const names = await world.owner.query(
+      `SELECT projection, stream, position FROM agent_registry.projection_checkpoints WHERE projection LIKE '%react%' OR projection NOT IN ('registry-people', 'registry-catalogue') ORDER BY 1`,
+    );
+    const reaction = names.rows[0] as { projection: string; stream: string; position: string };
+    expect(Number(reaction.position)).toBeGreaterThan(0);
+    const bus = await connectEventLog({ servers: world.nats.url, name: 'spec' });
+    await bus.queues.publish(
+      deadSubject(reaction.stream, reaction.projection),
+      { sequence: 1 },
+      {
+        'Runyard-Dead-Stream': reaction.stream,
+        'Runyard-Dead-Consumer': reaction.projection,
+        'Runyard-Dead-Sequence': '1',
+        'Runyard-Dead-Subject': deadSubject(reaction.stream, reaction.projection),
+        'Runyard-Dead-Reason': 'spec',
+      },
+    );
+    await bus.close();
+    const letter = (await letters()).at(-1);
+    const { code, said } = await world.runyard('dead', 'retry', String(letter?.sequence));
+    expect([code, said]).toEqual([
+      0,
+      `The reaction ${reaction.projection} reads ${reaction.stream} again from 1 on`,
+    ]);
+    await eventually(async () => {
+      const { rows } = await world.owner.query(
+        'SELECT position FROM agent_registry.projection_checkpoints WHERE projection = $1 AND stream = $2',
+        [reaction.projection, reaction.stream],
+      );
+      return Number((rows[0] as { position: string }).position) >= Number(reaction.position);
+    });
+  });
+});
+
+test('runyard verify proves every projection of the product', async () => {
+  const { code, out } = await world.runyard('verify');
+  expect([code, out.at(-1)]).toEqual([0, expect.stringMatching(/^verify: equal \d+ runs \d+ steps at \d+$/)]);
+  const named = out.map((line) => line.split(':')[0]);
+  for (const name of ['registry-people', 'registry-catalogue', 'run-people', 'scheduler-agents'])
+    expect(named).toContain(name);
+  expect((await world.runyard('verify', 'nonsense')).said).toContain('There is no projection nonsense');
+});

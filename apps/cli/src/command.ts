@@ -1,0 +1,27 @@
+import type { Command } from 'commander';
+import type { Terminal } from './terminal';
+
+/** What the commands of the command line get from it. */
+export interface CommandLine {
+  terminal: Terminal;
+  /** The connection file that was named. */
+  file(): string | undefined;
+  /** Runs a command's work; the code that it returns is the exit code. `signal` aborts at Ctrl-C. */
+  run(work: (signal: AbortSignal) => Promise<number>): Promise<void>;
+}
+
+/** Adds a group of commands. */
+export type Commands = (program: Command, line: CommandLine) => void;
+
+/** Examples come first in a command's help. */
+export const examples = (...lines: readonly [command: string, does: string][]): string => {
+  const width = Math.max(...lines.map(([command]) => command.length));
+  return `Examples:\n${lines.map(([command, does]) => `  ${command.padEnd(width)}   ${does}`).join('\n')}\n`;
+};
+
+/** A whole number from 0 on, for options. */
+export function whole(text: string): number {
+  const value = Number(text);
+  if (!/^\d+$/.test(text) || !Number.isSafeInteger(value)) throw new TypeError(`${text} is no whole number`);
+  return value;
+}

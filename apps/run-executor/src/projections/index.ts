@@ -1,0 +1,35 @@
+import type { Projection } from '@runyard/persistence';
+import type { UnknownEvent } from './commits';
+import { runPeopleProjection } from './people.projection';
+import { RUN_TABLES } from './run-tables';
+import { runsProjection } from './runs.projection';
+
+/** What `verify` and `replay` need to rebuild a projection of this service beside its live rows. */
+export interface VerifiedProjection {
+  projection: Projection;
+  /** The same projection, telling of the event types that it skips. */
+  telling?: (onUnknown: (event: UnknownEvent) => void) => Projection;
+  schema: string;
+  tables: readonly string[];
+  /** Written along the way and not compared. */
+  workTables?: readonly string[];
+  /** Read here, written by another projection. */
+  lookupTables?: readonly string[];
+}
+
+export const RUN_EXECUTOR_PROJECTIONS: readonly VerifiedProjection[] = [
+  {
+    projection: runsProjection(),
+    telling: runsProjection,
+    schema: RUN_TABLES.schema,
+    tables: RUN_TABLES.verified,
+    workTables: RUN_TABLES.work,
+    lookupTables: RUN_TABLES.lookup,
+  },
+  {
+    projection: runPeopleProjection,
+    schema: RUN_TABLES.schema,
+    tables: ['erased_references'],
+    workTables: ['organizations', 'users'],
+  },
+];
