@@ -174,15 +174,7 @@ export type Notice =
   | { kind: 'tail_resumed'; stream: string; after: number; detail: string }
   | { kind: 'consumer_recreated'; queue: string; durable: string; detail: string }
   | {
-      kind: 'attempt_failed';
-      queue: string;
-      durable: string;
-      sequence: number;
-      attempt: number;
-      detail: string;
-    }
-  | {
-      kind: 'dead_lettered';
+      kind: 'attempt_failed' | 'dead_lettered';
       queue: string;
       durable: string;
       sequence: number;
