@@ -7,10 +7,17 @@ import { streamsCommands } from './streams';
 import { CommandFailed, EXIT, realTerminal } from './terminal';
 import type { Terminal } from './terminal';
 import { ApiRefused } from './api';
+import { replayCommands } from './replay';
 import { verifyCommands } from './verify';
 
 /** Groups of commands, in the order of the help. */
-const COMMANDS: readonly Commands[] = [runsCommands, streamsCommands, deadCommands, verifyCommands];
+const COMMANDS: readonly Commands[] = [
+  runsCommands,
+  streamsCommands,
+  deadCommands,
+  verifyCommands,
+  replayCommands,
+];
 
 const EXIT_CODES = `
 Exit codes: 0 as it should be, 1 it is not (differences, a run that failed), 2 the command could not do its work.

@@ -2,7 +2,7 @@ import { archiveProjection, BODY_ENCODING } from './archive.projection';
 import { readCheckpoint } from './checkpoints';
 import { toSafeInteger } from './integers';
 import { pause } from './projection-lock';
-import type { CommitSource, Database, ProjectedCommit } from './types';
+import type { CommitSource, Database, ProjectedCommit, ReadingPace } from './types';
 
 const PAGE = 500;
 /** How soon a reader without an end sees what was archived meanwhile. */
@@ -70,13 +70,23 @@ class ArchiveSource implements CommitSource {
   }
 
   async *read(after: number, signal: AbortSignal, until?: number): AsyncGenerator<ProjectedCommit> {
+    for await (const batch of this.readBatches(after, signal, undefined, until))
+      for (const commit of batch) {
+        if (signal.aborted) return;
+        yield commit;
+      }
+  }
+
+  async *readBatches(
+    after: number,
+    signal: AbortSignal,
+    _pace?: ReadingPace,
+    until?: number,
+  ): AsyncGenerator<ProjectedCommit[]> {
     let position = after;
     while (!signal.aborted) {
       const rows = await this.page(position, until);
-      for (const row of rows) {
-        if (signal.aborted) return;
-        yield commitOf(this.stream, row);
-      }
+      if (rows.length > 0) yield rows.map((row) => commitOf(this.stream, row));
       position = toSafeInteger(rows.at(-1)?.sequence ?? position);
       if (rows.length === PAGE) continue;
       if (until !== undefined) return;

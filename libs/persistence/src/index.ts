@@ -35,3 +35,8 @@ export type { TableComparison } from './compare-tables';
 export { eventsOf, mayHold, UnreadableCommit } from './projected-events';
 export type { ProjectedEvent } from './projected-events';
 export { projectionLockKey } from './projection-lock';
+export { ReplayBeside, ReplayMismatch, replaySchemaOf } from './replay';
+export type { ReplayState, ReplayTarget } from './replay';
+export { ReplayInPlace } from './replay-in-place';
+export { SwitchRefused } from './switch-rows';
+export type { SwitchedTable } from './switch-rows';

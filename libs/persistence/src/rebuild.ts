@@ -1,14 +1,14 @@
 import type { Client } from 'pg';
 import { escapeIdentifier } from 'pg';
-import { Arrivals } from './arrivals';
 import { readCheckpoint } from './checkpoints';
 import type { Checkpoint } from './checkpoints';
 import { compareTable } from './compare-tables';
 import type { TableComparison } from './compare-tables';
 import { openClient, rowsOf } from './connections';
 import { pause } from './projection-lock';
-import { batchesOf } from './whole-source';
-import type { CommitSource, ProjectedCommit, Projection, Tx } from './types';
+import { copyRows, inSchema, makeScratch } from './scratch-tables';
+import type { CommitSource, Projection, Tx } from './types';
+import { commitsUpTo } from './whole-source';
 
 export interface RebuildOptions {
   /** URL of the owner of the tables: row-level security would hide rows from anybody else. */
@@ -39,13 +39,9 @@ export interface Verification {
 export class SourceTooShort extends Error {}
 
 const SCRATCH = 'verify_scratch';
-const BATCH = 500;
 /** How long the archive may lag behind the projection that is verified. */
 const ARCHIVE_LAG_MS = 10_000;
 const LOOK_MS = 100;
-
-const inSchema = (schema: string, table: string): string =>
-  `${escapeIdentifier(schema)}.${escapeIdentifier(table)}`;
 
 async function sourceReaches(
   source: CommitSource,
@@ -67,56 +63,16 @@ async function sourceReaches(
   }
 }
 
-/** Foreign keys among the tables act on rows (ON DELETE CASCADE), so the scratch tables need them; LIKE leaves them out. */
-async function copyForeignKeys(client: Client, schema: string, tables: readonly string[]): Promise<void> {
-  await client.query(`SET LOCAL search_path = ${escapeIdentifier(schema)}`);
-  const keys = await rowsOf<{ child: string; definition: string }>(
-    client,
-    `SELECT child.relname AS child, pg_get_constraintdef(c.oid) AS definition
-     FROM pg_constraint c JOIN pg_class child ON child.oid = c.conrelid JOIN pg_class parent ON parent.oid = c.confrelid
-     JOIN pg_namespace n ON n.oid = child.relnamespace AND n.oid = parent.relnamespace
-     WHERE c.contype = 'f' AND n.nspname = $1 AND child.relname = ANY($2) AND parent.relname = ANY($2)`,
-    [schema, tables],
-  );
-  // Only the scratch tables are in reach of the projection: a table that was not declared is an error, never a live one.
-  await client.query(`SET LOCAL search_path = ${SCRATCH}, public`);
-  for (const { child, definition } of keys)
-    await client.query(`ALTER TABLE ${inSchema(SCRATCH, child)} ADD ${definition}`);
-}
-
-async function makeScratch(client: Client, schema: string, tables: readonly string[]): Promise<void> {
-  await client.query(`CREATE SCHEMA ${SCRATCH}`);
-  for (const table of tables)
-    await client.query(
-      `CREATE TABLE ${inSchema(SCRATCH, table)} (LIKE ${inSchema(schema, table)} INCLUDING ALL)`,
-    );
-  await copyForeignKeys(client, schema, tables);
-}
-
 async function replay(
   client: Client,
-  options: RebuildOptions,
+  { projection, source, onProgress }: RebuildOptions,
   until: number,
   signal: AbortSignal,
 ): Promise<void> {
-  const { projection, source, onProgress } = options;
   const tx: Tx = { query: (sql, params) => rowsOf(client, sql, params) };
-  const stop = new AbortController();
-  const commits = batchesOf(source, 0, AbortSignal.any([signal, stop.signal]), { until });
-  const arrivals = new Arrivals(commits, 2 * BATCH);
-  try {
-    for (let last = 0; last < until;) {
-      const batch: ProjectedCommit[] | undefined = await arrivals.take(BATCH);
-      if (!batch) break;
-      const commits = batch.filter(({ sequence }) => sequence <= until);
-      if (commits.length) await projection.apply(tx, commits);
-      last = batch.at(-1)?.sequence ?? last;
-      onProgress?.(Math.min(last, until));
-    }
-    signal.throwIfAborted();
-  } finally {
-    stop.abort();
-    await arrivals.settled();
+  for await (const { commits, last } of commitsUpTo(source, 0, until, signal)) {
+    if (commits.length > 0) await projection.apply(tx, commits);
+    onProgress?.(last);
   }
 }
 
@@ -141,11 +97,8 @@ async function rebuildInside(
   });
   if (!checkpoint) throw new SourceTooShort(`${projection.name}@${projection.version} has never run`);
   await sourceReaches(source, checkpoint, signal);
-  await makeScratch(client, schema, [...tables, ...workTables, ...lookupTables]);
-  for (const table of lookupTables)
-    await client.query(
-      `INSERT INTO ${inSchema(SCRATCH, table)} OVERRIDING SYSTEM VALUE SELECT * FROM ${inSchema(schema, table)}`,
-    );
+  await makeScratch(tx, { schema, scratch: SCRATCH, tables: [...tables, ...workTables, ...lookupTables] });
+  for (const table of lookupTables) await copyRows(tx, inSchema(schema, table), inSchema(SCRATCH, table));
   await replay(client, options, checkpoint.position, signal);
   const compared: TableComparison[] = [];
   for (const table of tables)

@@ -75,6 +75,8 @@ export interface CommitSource {
     after: number,
     signal: AbortSignal,
     pace?: ReadingPace,
+    /** It may end after this sequence, as `read` may. */
+    until?: number,
   ): AsyncIterable<readonly ProjectedCommit[]>;
 }
 

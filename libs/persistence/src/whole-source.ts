@@ -1,3 +1,4 @@
+import { Arrivals } from './arrivals';
 import type { Checkpoint, SourceState } from './checkpoints';
 import type { CommitSource, ProjectedCommit, ReadingPace } from './types';
 
@@ -33,7 +34,7 @@ export async function* batchesOf(
   signal: AbortSignal,
   { until, pace }: { until?: number; pace?: ReadingPace } = {},
 ): AsyncGenerator<readonly ProjectedCommit[]> {
-  if (source.readBatches && until === undefined) yield* source.readBatches(after, signal, pace);
+  if (source.readBatches) yield* source.readBatches(after, signal, pace, until);
   else for await (const commit of source.read(after, signal, until)) yield [commit];
 }
 
@@ -55,4 +56,34 @@ export async function* readWhole(
       until: gap.to,
     });
   yield* batchesOf(source, gap ? gap.to : checkpoint.position, signal, { pace });
+}
+
+/** Commits that a rebuild applies in one go. */
+const BATCH = 1_000;
+
+/**
+ * A source's commits after `after` and up to `until`, in batches; ends there, or where the source ends. `last`: how far
+ * that is in the source, also where what lay there was erased.
+ */
+export async function* commitsUpTo(
+  source: CommitSource,
+  after: number,
+  until: number,
+  signal: AbortSignal,
+): AsyncGenerator<{ commits: readonly ProjectedCommit[]; last: number }> {
+  const stop = new AbortController();
+  const batches = batchesOf(source, after, AbortSignal.any([signal, stop.signal]), { until });
+  const arrivals = new Arrivals(batches, 2 * BATCH);
+  try {
+    for (let last = after; last < until;) {
+      const batch = await arrivals.take(BATCH);
+      if (!batch) break;
+      last = Math.min(batch.at(-1)?.sequence ?? last, until);
+      yield { commits: batch.filter(({ sequence }) => sequence <= until), last };
+    }
+    signal.throwIfAborted();
+  } finally {
+    stop.abort();
+    await arrivals.settled();
+  }
 }
