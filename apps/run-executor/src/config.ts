@@ -40,6 +40,7 @@ const executorEnv = z.object({
   RUNYARD_HTTP_ALLOW_PRIVATE: privateAddresses,
   RUNYARD_MCP_STDIO_COMMANDS: list,
   RUNYARD_PAUSE_TTL_SECONDS: wholeNumber(1, 31_536_000).default(604_800),
+  RUNYARD_APPROVAL_TTL_SECONDS: wholeNumber(1, 31_536_000).default(259_200),
   RUNYARD_PROJECTIONS: onOff('on'),
   RUNYARD_DRIVE: onOff('on'),
 });
@@ -58,6 +59,8 @@ export interface ExecutorConfig {
   /** Command lines that stdio MCP servers may be started with: words, `*` at the end for further arguments. */
   stdioCommands: (string | string[])[];
   pauseTtlMs: number;
+  /** How long a question to a person stays open: over a weekend by default. */
+  approvalTtlMs: number;
   /** Whether this process keeps the rows. One of several is enough; the others wait for its lock. */
   projections: boolean;
   /** Whether this process takes requests and drives runs. */
@@ -71,6 +74,7 @@ export const EXECUTOR_DEFAULTS: Omit<ExecutorConfig, 'service'> = {
   http: { allowedHosts: [], allowPrivate: false },
   stdioCommands: [],
   pauseTtlMs: 604_800_000,
+  approvalTtlMs: 259_200_000,
   projections: true,
   drive: true,
 };
@@ -87,6 +91,7 @@ export function readExecutorConfig(env?: Env): ExecutorConfig {
     http: { allowedHosts: v.RUNYARD_HTTP_ALLOWED_HOSTS, allowPrivate: v.RUNYARD_HTTP_ALLOW_PRIVATE },
     stdioCommands: v.RUNYARD_MCP_STDIO_COMMANDS,
     pauseTtlMs: v.RUNYARD_PAUSE_TTL_SECONDS * 1_000,
+    approvalTtlMs: v.RUNYARD_APPROVAL_TTL_SECONDS * 1_000,
     projections: v.RUNYARD_PROJECTIONS === 'on',
     drive: v.RUNYARD_DRIVE === 'on',
   };

@@ -1,12 +1,22 @@
-import { Module } from '@nestjs/common';
-import type { DynamicModule, Provider } from '@nestjs/common';
+import { Inject, Module } from '@nestjs/common';
+import type { DynamicModule, OnApplicationBootstrap, Provider } from '@nestjs/common';
 import type { EventLog, NatsConnection, WorkQueues } from '@runyard/event-log';
 import { runMigrations, roleOf, acrossRoleOf, schemaOf } from '@runyard/persistence';
 import type { Database } from '@runyard/persistence';
-import { DATABASE, EVENT_LOG, LOGGER, NATS_CONNECTION, ServiceModule, WORK_QUEUES } from '@runyard/service';
+import {
+  DATABASE,
+  EVENT_LOG,
+  LOGGER,
+  NATS_CONNECTION,
+  ProjectorHost,
+  REACTION_BATCH,
+  reactionProjection,
+  ServiceModule,
+  WORK_QUEUES,
+} from '@runyard/service';
 import type { Logger } from '@runyard/service';
 import type { ExecutorConfig } from './config';
-import { assemble } from './handlers/assembly.process';
+import { assemble, reactionsOf } from './handlers/assembly.process';
 import type { Executor } from './handlers/assembly.process';
 import { ControlsController } from './handlers/controls.controller';
 import { ConversationsController } from './handlers/conversations.controller';
@@ -22,7 +32,15 @@ export const SERVICE = 'run-executor';
 
 /** The run executor: a run's life, its loop, its recovery and its rows. */
 @Module({})
-export class RunExecutorModule {
+export class RunExecutorModule implements OnApplicationBootstrap {
+  constructor(
+    @Inject(ProjectorHost) private readonly projectors: ProjectorHost,
+    @Inject(EXECUTOR) private readonly executor: Executor,
+    @Inject(EXECUTOR_CONFIG) private readonly config: ExecutorConfig,
+    @Inject(WORK_QUEUES) private readonly queues: WorkQueues,
+    @Inject(LOGGER) private readonly logger: Logger,
+  ) {}
+
   static forRoot(config: ExecutorConfig): DynamicModule {
     return {
       module: RunExecutorModule,
@@ -43,6 +61,15 @@ export class RunExecutorModule {
       ],
       providers: providersOf(config),
     };
+  }
+
+  /** What others have decided about runs reaches their logs from here. */
+  onApplicationBootstrap(): void {
+    if (!this.config.projections) return;
+    const projections = reactionsOf(this.executor, this.config).map((reaction) =>
+      reactionProjection(reaction, this.queues, this.logger),
+    );
+    this.projectors.start(projections, { batchSize: REACTION_BATCH });
   }
 }
 

@@ -18,6 +18,7 @@ export * from './people/people.events';
 export * from './people/people.requests';
 export * from './problems';
 export * from './rpc';
+export * from './runs/approval.events';
 export * from './runs/call.events';
 export * from './runs/conversation.events';
 export * from './runs/run.definition';

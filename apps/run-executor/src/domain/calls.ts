@@ -1,5 +1,7 @@
 import type { RunEvent } from '@runyard/contracts';
+import { approvedCall, askedCall } from './approval-steps';
 import { shownText } from './material';
+import type { Material } from './material';
 import type { CallState, LiveRun } from './run';
 import { append } from './transcript';
 
@@ -12,7 +14,9 @@ export type CallEvent = Extract<
       | 'ToolCallFailed'
       | 'ToolCallDenied'
       | 'ToolCallCancelled'
-      | 'ToolCallAmbiguous';
+      | 'ToolCallAmbiguous'
+      | 'ApprovalRequested'
+      | 'CallApproved';
   }
 >;
 
@@ -34,18 +38,22 @@ export function startTurn(
     failures: 0,
     retryAt: 0,
     started: null,
+    question: null,
+    grant: null,
+    questions: 0,
     outcome: null,
     observation: null,
   }));
   return { ...run, phase: { name: 'calling_tools', step, calls: states, cutOff } };
 }
 
-export function updateCall(run: LiveRun, event: CallEvent): LiveRun {
+export function updateCall(run: LiveRun, event: CallEvent, material: Material): LiveRun {
   if (run.phase.name !== 'calling_tools') return run;
   const { callId } = event.data;
   const before = run.phase.calls.find((call) => call.callId === callId);
   if (!before || before.status === 'settled') return run;
-  const after = applyTo(before, event);
+  const after = applyTo(before, event, material);
+  if (after === before) return run;
   const calls = run.phase.calls.map((call) => (call === before ? after : call));
   return {
     ...run,
@@ -58,12 +66,16 @@ export function updateCall(run: LiveRun, event: CallEvent): LiveRun {
   };
 }
 
-function applyTo(call: CallState, event: CallEvent): CallState {
+function applyTo(call: CallState, event: CallEvent, material: Material): CallState {
   switch (event.type) {
+    case 'ApprovalRequested':
+      return askedCall(call, event.data);
+    case 'CallApproved':
+      return approvedCall(call, event.data, material);
     case 'ToolCallStarted': {
       const { effect, idempotent, idempotencyKey, argumentsDigest, decision, attempt } = event.data;
       const started = { effect, idempotent, idempotencyKey, argumentsDigest, decision };
-      return { ...call, status: 'in_flight', attempt, started };
+      return { ...call, status: 'in_flight', attempt, started, question: null };
     }
     case 'ToolCallAmbiguous':
       return { ...call, status: 'ambiguous' };
@@ -90,8 +102,14 @@ function applyTo(call: CallState, event: CallEvent): CallState {
 const settled = (
   call: CallState,
   outcome: NonNullable<CallState['outcome']>,
-  event: Exclude<CallEvent, { type: 'ToolCallStarted' | 'ToolCallAmbiguous' }>,
-): CallState => ({ ...call, status: 'settled', outcome, observation: shownText(event.data.observation) });
+  event: Extract<CallEvent, { data: { observation: unknown } }>,
+): CallState => ({
+  ...call,
+  status: 'settled',
+  question: null,
+  outcome,
+  observation: shownText(event.data.observation),
+});
 
 const INVALID = new Set(['invalid_arguments', 'truncated_arguments', 'unknown_tool']);
 

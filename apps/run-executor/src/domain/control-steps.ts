@@ -1,4 +1,5 @@
 import type { RunEvent, RunExtended } from '@runyard/contracts';
+import { awake } from './approval-steps';
 import { usedMilliseconds } from './run';
 import type { LiveRun } from './run';
 
@@ -34,7 +35,8 @@ export function controlled(run: LiveRun, event: ControlEvent): LiveRun {
     case 'RunExtended':
       return extended(run, event);
     case 'RunModeSet':
-      return { ...run, mode: event.data.mode };
+      // What is open under one mode may be settled under another: whoever drives the run looks again.
+      return awake({ ...run, mode: event.data.mode });
     default:
       return event satisfies never;
   }
@@ -55,6 +57,7 @@ function extended(run: LiveRun, { data }: RunExtended): LiveRun {
   const { bounds } = run;
   return {
     ...run,
+    extensions: data.key === undefined ? run.extensions : [...run.extensions, data.key],
     grantTokens: run.grantTokens + data.tokens,
     bounds: {
       ...bounds,

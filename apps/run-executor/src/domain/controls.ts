@@ -10,7 +10,8 @@ export type Control =
   | { type: 'CancelRun'; reason: CancelReason }
   | { type: 'PauseRun'; expiresAt: number }
   | { type: 'ResumeRun' }
-  | { type: 'ExtendRun'; steps: number; toolCalls: number; tokens: number; seconds: number }
+  /** `key`: the caller's idempotency key; the same one adds once. */
+  | { type: 'ExtendRun'; steps: number; toolCalls: number; tokens: number; seconds: number; key?: string }
   | { type: 'SetMode'; mode: Mode }
   | { type: 'DeleteRun' };
 
@@ -35,7 +36,7 @@ export function decideControl(run: Run, control: Control): NewRunEvent[] {
     case 'PauseRun':
       return pause(run, control.expiresAt);
     case 'ResumeRun':
-      return run.situation === 'paused' || run.pauseRequested ? [{ type: 'RunResumed', data: {} }] : [];
+      return resume(run);
     case 'ExtendRun':
       return extend(run, control);
     case 'SetMode':
@@ -69,9 +70,17 @@ function pause(run: LiveRun, expiresAt: number): NewRunEvent[] {
   return driven(run) ? [requested] : [requested, { type: 'RunPaused', data: { expiresAt } }];
 }
 
+function resume(run: LiveRun): NewRunEvent[] {
+  if (run.situation === 'paused' || run.pauseRequested) return [{ type: 'RunResumed', data: {} }];
+  if (run.situation === 'awaiting_approval')
+    throw refusal(run, 'The run waits for decisions, not to be resumed; resolve what it asks.');
+  return [];
+}
+
 /** Never beyond the platform's ceilings (domain, section 2). */
 function extend(run: LiveRun, by: Extract<Control, { type: 'ExtendRun' }>): NewRunEvent[] {
   if (run.cancelRequested) throw refusal(run, 'The run is being cancelled.');
+  if (by.key !== undefined && run.extensions.includes(by.key)) return [];
   const room = (wanted: number, now: number, ceiling: number): number =>
     Math.max(0, Math.min(wanted, ceiling - now));
   const data = {
@@ -80,7 +89,8 @@ function extend(run: LiveRun, by: Extract<Control, { type: 'ExtendRun' }>): NewR
     tokens: room(by.tokens, run.grantTokens, BOUND_CEILINGS.tokenBudget),
     seconds: room(by.seconds, run.bounds.deadlineSeconds, BOUND_CEILINGS.deadlineSeconds),
   };
-  return Object.values(data).some((raised) => raised > 0) ? [{ type: 'RunExtended', data }] : [];
+  if (Object.values(data).every((raised) => raised === 0)) return [];
+  return [{ type: 'RunExtended', data: { ...data, ...(by.key === undefined ? {} : { key: by.key }) } }];
 }
 
 function remove(run: LiveRun | Extract<Run, { situation: 'ended' }>): NewRunEvent[] {

@@ -1,6 +1,9 @@
-import type { CallDecision, ErrorInfo, FailureReason, Mode, ToolDefinition } from '@runyard/contracts';
+import type { ErrorInfo, FailureReason } from '@runyard/contracts';
 import { capReached, snapshot } from './bounds';
 import type { Circumstances, NewRunEvent } from './decision';
+import { askAbout, dispatchGranted, ruleAgain } from './grants';
+import { denied, refused, startedFirst, unknownTool } from './call-events';
+import { rulingByMode, rulingOn } from './rulings';
 import type { CallState, LiveRun, Phase } from './run';
 
 export interface CallsDecision {
@@ -11,57 +14,71 @@ export interface CallsDecision {
 /** Calls of a run that are under way at once; more of the same turn wait. A claim must be able to settle all in one commit. */
 export const PARALLEL_CALLS = 64;
 
-type ToolPhase = Extract<Phase, { name: 'calling_tools' }>;
+export type ToolPhase = Extract<Phase, { name: 'calling_tools' }>;
 
-/** The decision before an effect: what mode and tool say. Permission rules join here. */
-export function decideEffect(mode: Mode, tool: ToolDefinition): 'allow' | 'deny' | 'ask' {
-  if (tool.effect === 'read' || mode === 'auto') return 'allow';
-  return mode === 'plan' ? 'deny' : 'ask';
-}
-
-const byMode = (mode: Mode): CallDecision => ({ decidedBy: `mode:${mode}`, ruleId: null, groupKey: null });
-
-/** What becomes of the calls of a turn that are not under way: dispatched, refused, denied, repeated, or the end of the run. */
+/** What becomes of the calls of a turn that are not under way: dispatched, refused, denied, asked about, repeated, or the end of the run. */
 export function decideCalls(run: LiveRun, phase: ToolPhase, at: Circumstances): CallsDecision {
   const undecided = phase.calls.filter((call) => call.status === 'undecided');
   if (undecided.length > 0) return decideNew(run, phase, undecided, at);
-  const lost = phase.calls.find((call) => call.status === 'ambiguous' && !repeatable(call));
-  if (lost) return { events: [], end: { reason: 'unknown_effect', error: unknownEffect(lost) } };
-  const due = phase.calls.filter(
-    (call) => call.status === 'ambiguous' || (call.status === 'backing_off' && call.retryAt <= at.now),
-  );
-  const events = due.flatMap((call) => restart(run, phase.step, call, at));
-  return { events: events.length > 0 ? [snapshot(run, at.now), ...events] : [] };
+  const lost = phase.calls.filter((call) => call.status === 'ambiguous' && !repeatable(call));
+  if (lost.length > 0) return decideLost(run, phase, lost, at);
+  const events = phase.calls.flatMap((call) => decideOld(run, phase, call, at));
+  return { events: withSnapshot(run, events, at) };
+}
+
+/** Recorded ahead of every dispatch. */
+const withSnapshot = (run: LiveRun, events: NewRunEvent[], at: Circumstances): NewRunEvent[] =>
+  events.some((event) => event.type === 'ToolCallStarted') ? [snapshot(run, at.now), ...events] : events;
+
+/** A call that was decided about before: due again, allowed since, or asked about under another mode or other rules. */
+function decideOld(run: LiveRun, phase: ToolPhase, call: CallState, at: Circumstances): NewRunEvent[] {
+  switch (call.status) {
+    case 'ambiguous':
+      return restart(run, phase.step, call, at);
+    case 'backing_off':
+      return call.retryAt <= at.now ? restart(run, phase.step, call, at) : [];
+    case 'approved':
+      return dispatchGranted(run, phase, call, at);
+    case 'awaiting':
+      return ruleAgain(run, phase, call, at);
+    default:
+      return [];
+  }
 }
 
 /** Repeating is safe only where it changes nothing, or changes nothing twice (P4.1). */
 const repeatable = (call: CallState): boolean =>
   call.started?.effect === 'read' || call.started?.idempotent === true;
 
-const unknownEffect = (call: CallState): ErrorInfo => ({
-  code: 'unknown_effect',
-  text: `Nobody knows whether ${call.tool} (${call.callId}) happened, and repeating it is not safe.`,
-});
+/** Calls that nobody knows the outcome of: a person says what became of them, or the run ends. */
+function decideLost(run: LiveRun, phase: ToolPhase, lost: CallState[], at: Circumstances): CallsDecision {
+  const [first] = lost;
+  if (at.approvals && run.approvalPolicy === 'park') {
+    const { approvals } = at;
+    const by = { ruleId: null, groupKey: null };
+    return { events: lost.map((call) => askAbout(phase.step, call, 'ambiguous', by, approvals, at.now)) };
+  }
+  const text = `Nobody knows whether ${first?.tool} (${first?.callId}) happened, and repeating it is not safe.`;
+  return { events: [], end: { reason: 'unknown_effect', error: { code: 'unknown_effect', text } } };
+}
 
 function decideNew(run: LiveRun, phase: ToolPhase, undecided: CallState[], at: Circumstances): CallsDecision {
-  if (run.toolCalls + undecided.length > run.bounds.maxToolCalls)
-    return {
-      events: [],
-      end: {
-        reason: 'tool_call_cap',
-        error: { code: 'tool_call_cap', text: capReached(run, 'tool_call_cap') },
-      },
-    };
+  if (run.toolCalls + undecided.length > run.bounds.maxToolCalls) {
+    const error = { code: 'tool_call_cap', text: capReached(run, 'tool_call_cap') };
+    return { events: [], end: { reason: 'tool_call_cap', error } };
+  }
   const decided = undecided.map((call) => decideOne(run, phase, call, at));
-  const asks = decided.find((one) => 'asks' in one);
-  if (asks && 'asks' in asks)
+  const asks = decided.flatMap((one) => ('asks' in one ? [one] : []));
+  if (asks[0] && (run.approvalPolicy === 'end' || !at.approvals)) {
+    const error = { code: 'confirmation_required', text: asks[0].asks };
+    // The questions are on record: the run can be continued with a decision.
     return {
-      events: [],
-      end: { reason: 'confirmation_required', error: { code: 'confirmation_required', text: asks.asks } },
+      events: asks.flatMap(({ event }) => (event ? [event] : [])),
+      end: { reason: 'confirmation_required', error },
     };
-  const events = decided.slice(0, PARALLEL_CALLS).flatMap((one) => ('event' in one ? [one.event] : []));
-  const dispatches = events.some((event) => event.type === 'ToolCallStarted');
-  return { events: dispatches ? [snapshot(run, at.now), ...events] : events };
+  }
+  const events = decided.slice(0, PARALLEL_CALLS).flatMap(({ event }) => (event ? [event] : []));
+  return { events: withSnapshot(run, events, at) };
 }
 
 function decideOne(
@@ -69,76 +86,34 @@ function decideOne(
   phase: ToolPhase,
   call: CallState,
   at: Circumstances,
-): { event: NewRunEvent } | { asks: string } {
+): { event: NewRunEvent } | { asks: string; event: NewRunEvent | null } {
   const tool = at.tools.get(call.tool);
-  if (!tool) return { event: refused(phase.step, call, at, unknownTool(call.tool, at)) };
+  if (!tool) return { event: refused(phase.step, call, at.now, unknownTool(call.tool, at)) };
   const judgement = at.judge(call, phase.cutOff);
-  if (!judgement.ok) return { event: refused(phase.step, call, at, judgement) };
-  const decision = decideEffect(run.mode, tool);
-  if (decision === 'ask')
-    return { asks: `${call.tool} writes, and the run's mode is "ask": it needs a person's decision.` };
-  if (decision === 'deny') return { event: denied(run.mode, phase.step, call) };
-  return {
-    event: {
-      type: 'ToolCallStarted',
-      data: {
-        step: phase.step,
-        callId: call.callId,
-        tool: call.tool,
-        effect: tool.effect,
-        idempotent: tool.idempotent,
-        idempotencyKey: `${at.runId}:${call.callId}`,
-        argumentsDigest: judgement.digest,
-        attempt: 1,
-        decision:
-          tool.effect === 'read'
-            ? { decidedBy: 'system:reads', ruleId: null, groupKey: null }
-            : byMode(run.mode),
-      },
-    },
-  };
+  if (!judgement.ok) return { event: refused(phase.step, call, at.now, judgement) };
+  const ruling = rulingOn(run, tool, judgement.value, at);
+  if (ruling.decision === 'deny') return { event: denied(run.mode, phase.step, call, ruling) };
+  if (ruling.decision === 'allow')
+    return { event: startedFirst(run, phase.step, call, tool, judgement.digest, ruling.by, at) };
+  const event = at.approvals
+    ? askAbout(phase.step, call, 'call', ruling.by, at.approvals, at.now, judgement.digest)
+    : null;
+  const asks = `${call.tool} ${ruling.why ?? `writes, and the run's mode is "${run.mode}"`}: it needs a person's decision.`;
+  return { asks, event };
 }
 
 function restart(run: LiveRun, step: number, call: CallState, at: Circumstances): NewRunEvent[] {
   const { started } = call;
   const tool = at.tools.get(call.tool);
   if (!started || !tool) return [];
-  // What was allowed once may have been forbidden since: the mode is asked again at each dispatch (P4.3).
-  if (decideEffect(run.mode, tool) === 'deny') return [denied(run.mode, step, call)];
+  // What was allowed once may have been forbidden since: rules and mode are asked again at each dispatch (P4.3).
+  const judgement = at.approvals ? at.judge(call, false) : undefined;
+  const ruling = judgement?.ok ? rulingOn(run, tool, judgement.value, at) : rulingByMode(run.mode, tool);
+  if (ruling.decision === 'deny') return [denied(run.mode, step, call, ruling)];
   return [
     {
       type: 'ToolCallStarted',
       data: { step, callId: call.callId, tool: call.tool, attempt: call.attempt + 1, ...started },
     },
   ];
-}
-
-function denied(mode: Mode, step: number, call: CallState): NewRunEvent {
-  const text = `Denied: ${call.tool} changes something, and the run is in mode "${mode}". Describe the change instead.`;
-  return {
-    type: 'ToolCallDenied',
-    data: { step, callId: call.callId, tool: call.tool, observation: { text }, decision: byMode(mode) },
-  };
-}
-
-const unknownTool = (name: string, at: Circumstances): ErrorInfo => ({
-  code: 'unknown_tool',
-  text: `There is no tool "${name}". Tools: ${[...at.tools.keys()].join(', ') || 'none'}.`,
-});
-
-function refused(step: number, call: CallState, at: Circumstances, error: ErrorInfo): NewRunEvent {
-  return {
-    type: 'ToolCallFailed',
-    data: {
-      step,
-      callId: call.callId,
-      tool: call.tool,
-      error: { code: error.code, text: error.text },
-      observation: { text: `Error: ${error.text}` },
-      startedAt: at.now,
-      attempt: 0,
-      willRetry: false,
-      retryInMs: 0,
-    },
-  };
 }

@@ -4,6 +4,7 @@ import { closeTurn, interruptTurn, updateCall, NOTHING_REPEATED } from './calls'
 import type { ChatMessage } from './dialog';
 import type { Material } from './material';
 import { wholeText } from './material';
+import { answered, asked } from './approval-steps';
 import { controlled } from './control-steps';
 import { modelStep } from './model-steps';
 import { NO_RUN, usedMilliseconds } from './run';
@@ -63,6 +64,9 @@ function queued({ data, time }: RunQueued, material: Material): LiveRun {
     cancelRequested: null,
     pauseRequested: false,
     pauseExpiresAt: null,
+    groups: [],
+    expiredQuestion: null,
+    extensions: [],
     steps: 0,
     toolCalls: 0,
     usedTokens: 0,
@@ -94,7 +98,12 @@ function step(run: LiveRun, event: RunEvent, material: Material): Run {
     case 'ToolCallDenied':
     case 'ToolCallCancelled':
     case 'ToolCallAmbiguous':
-      return closeTurn(updateCall(run, event), material.callPrefix);
+    case 'ApprovalRequested':
+    case 'CallApproved':
+      return closeTurn(updateCall(answered(run, event), event, material), material.callPrefix);
+    case 'RunAwaitingApproval':
+    case 'GroupApproved':
+      return asked(run, event);
     case 'RunCancelRequested':
     case 'RunPauseRequested':
     case 'RunPaused':

@@ -62,6 +62,7 @@ function decideNext(run: LiveRun, at: Circumstances): NewRunEvent[] {
   if (run.phase.name === 'gave_up') return fail(run, providerReason(run.phase.error.code), run.phase.error);
   const spoilt = ruined(run);
   if (spoilt) return fail(run, 'tool_failure', spoilt);
+  if (run.expiredQuestion) return fail(run, 'approval_expired', run.expiredQuestion);
   if (usedMilliseconds(run, at.now) >= run.bounds.deadlineSeconds * 1_000) return failCap(run, 'deadline');
   const handedOff = handOff(run, at);
   if (handedOff)
@@ -72,19 +73,32 @@ function decideNext(run: LiveRun, at: Circumstances): NewRunEvent[] {
 
 function proceed(run: LiveRun, at: Circumstances): NewRunEvent[] {
   if (run.phase.name === 'calling_tools') {
-    const decision = decideCalls(run, run.phase, at);
-    return decision.end ? fail(run, decision.end.reason, decision.end.error) : decision.events;
+    const { events, end: ends } = decideCalls(run, run.phase, at);
+    if (ends) return [...events, ...fail(run, ends.reason, ends.error)];
+    return events.length > 0 ? events : park(run.phase.calls);
   }
   if (run.phase.name === 'backing_off' && run.phase.until > at.now) return [];
   const call = callModel(run, at);
   return call.cap ? failCap(run, call.cap) : call.events;
 }
 
+/** With nothing under way and nothing due but answers of people, the run waits for those without a driver. */
+function park(calls: readonly CallState[]): NewRunEvent[] {
+  const open = calls.flatMap(({ question }) => (question ? [question] : []));
+  if (open.length === 0 || calls.some((call) => call.status !== 'awaiting' && call.status !== 'settled'))
+    return [];
+  const expiresAt = Math.min(...open.map((question) => question.expiresAt));
+  const approvalIds = open.map((question) => question.approvalId);
+  return [{ type: 'RunAwaitingApproval', data: { approvalIds, expiresAt } }];
+}
+
 /** While some calls run, others of the same turn may become due for another attempt; those that wait for a place go on waiting. */
 function startDueCalls(run: LiveRun, at: Circumstances): NewRunEvent[] {
   if (run.phase.name !== 'calling_tools' || run.cancelRequested || run.pauseRequested) return [];
   const begun = run.phase.calls.filter((call) => call.status !== 'undecided');
-  const due = begun.some((call) => call.status === 'backing_off' && call.retryAt <= at.now);
+  const due = begun.some(
+    (call) => (call.status === 'backing_off' && call.retryAt <= at.now) || call.status === 'approved',
+  );
   return due ? decideCalls(run, { ...run.phase, calls: begun }, at).events : [];
 }
 
@@ -138,11 +152,22 @@ export function end(run: LiveRun, terminal: TerminalEvent, lost: readonly NewRun
   return [...lost, ...unsent(run), spentBy(run, terminal, lost)];
 }
 
+const UNSENT: ReadonlySet<CallState['status']> = new Set([
+  'undecided',
+  'backing_off',
+  'awaiting',
+  'approved',
+]);
+
+/** Whether the question about a call is what became of it: it was sent once. */
+const isLost = ({ question, grant, status }: CallState): boolean =>
+  question?.kind === 'ambiguous' || (status === 'approved' && grant?.kind === 'ambiguous');
+
 function unsent(run: LiveRun): NewRunEvent[] {
   if (run.phase.name !== 'calling_tools') return [];
   const { step, calls } = run.phase;
   return calls
-    .filter((call) => call.status === 'undecided' || call.status === 'backing_off')
+    .filter((call) => UNSENT.has(call.status) && !isLost(call))
     .map(({ callId, tool }) => ({
       type: 'ToolCallCancelled',
       data: { step, callId, tool, observation: { text: 'Not run: the run ended first.' }, startedAt: null },

@@ -9,6 +9,7 @@ import type {
   SpendLine,
   StoredText,
 } from '@runyard/contracts';
+import type { Grant, GroupGrant, OpenQuestion } from './questions';
 import type { Transcript } from './transcript';
 
 /** One tool call of the current turn. */
@@ -17,7 +18,16 @@ export interface CallState {
   tool: string;
   /** The provider's raw text, whole. */
   arguments: string;
-  status: 'undecided' | 'in_flight' | 'backing_off' | 'ambiguous' | 'settled';
+  status:
+    | 'undecided'
+    | 'in_flight'
+    | 'backing_off'
+    | 'ambiguous'
+    /** A person has been asked. */
+    | 'awaiting'
+    /** A person has allowed it, and it was not sent yet. */
+    | 'approved'
+    | 'settled';
   /** Attempts made so far. */
   attempt: number;
   /** Attempts that the tool failed; others were lost with their driver, which is not the tool's fault. */
@@ -25,6 +35,12 @@ export interface CallState {
   /** When the next attempt is due, epoch ms; only while backing off. */
   retryAt: number;
   started: StartedCall | null;
+  /** The question that is open; only while awaiting. */
+  question: OpenQuestion | null;
+  /** What a person allowed. */
+  grant: Grant | null;
+  /** Questions about this call so far. */
+  questions: number;
   outcome: 'succeeded' | 'failed' | 'denied' | 'cancelled' | null;
   /** What the model sees; null until settled. */
   observation: string | null;
@@ -62,7 +78,7 @@ export type Phase =
 
 /** A run that has been queued and has not ended. */
 export interface LiveRun {
-  situation: 'queued' | 'running' | 'paused';
+  situation: 'queued' | 'running' | 'paused' | 'awaiting_approval';
   identity: RunIdentity;
   /** Digest of the definition snapshot. */
   definition: string;
@@ -80,6 +96,12 @@ export interface LiveRun {
   cancelRequested: { reason: CancelReason; at: number } | null;
   pauseRequested: boolean;
   pauseExpiresAt: number | null;
+  /** Groups of calls that a person has allowed for this run. */
+  groups: readonly GroupGrant[];
+  /** Set when a question was left open for too long: the run ends for it. */
+  expiredQuestion: ErrorInfo | null;
+  /** Idempotency keys of extensions. */
+  extensions: readonly string[];
   /** Completed model turns. */
   steps: number;
   /** Tool calls that were dispatched or settled without dispatch. */
@@ -122,6 +144,13 @@ export type Run = { situation: 'none' } | LiveRun | EndedRun;
 export const NO_RUN: Run = { situation: 'none' };
 
 export const isLive = (run: Run): run is LiveRun => run.situation !== 'none' && run.situation !== 'ended';
+
+/** A run that nobody drives until something wakes it. */
+export const isParked = (run: Run): boolean =>
+  run.situation === 'paused' || run.situation === 'awaiting_approval';
+
+/** Epoch ms of a run's last event; 0 before the first. */
+export const lastEventAt = (run: Run): number => (run.situation === 'none' ? 0 : run.lastEventAt);
 
 /** The state as rows and answers show it. */
 export function stateOf(run: Run): RowState | 'none' {

@@ -4,14 +4,16 @@ import { connectedFor } from '@runyard/event-log';
 import type { EventLog, NatsConnection, WorkQueues } from '@runyard/event-log';
 import { blobs } from '@runyard/persistence';
 import type { Database } from '@runyard/persistence';
-import type { Logger } from '@runyard/service';
+import type { Logger, Reaction } from '@runyard/service';
 import type { ExecutorConfig } from '../config';
 import { createModelAdapter } from '../models/model.adapter';
 import type { ModelAdapter } from '../models/types';
 import { OperationsQueries } from '../projections/operations.queries';
 import { createToolRunner } from '../tools/tool-runner';
 import type { ToolRunner } from '../tools/types';
+import { Asking } from './asking.adapter';
 import { Conversations } from './conversations.adapter';
+import { decisionReaction } from './decisions.process';
 import { Definitions } from './definitions.adapter';
 import { Drivers } from './drivers.process';
 import { Evidences } from './evidence.process';
@@ -71,6 +73,7 @@ export function assemble(on: Foundations): Executor {
     definitions: new Definitions(store),
     runs: new RunLog(on.log, texts, 'run-executor'),
     registry: new RegistryFacts(on.log),
+    asking: new Asking({ ttlMs: config.approvalTtlMs, pauseTtlMs: config.pauseTtlMs }),
     conversations: new Conversations(on.log),
     tools: on.tools ?? toolRunnerFor(config, on.logger, on.clock ?? Date.now),
     release: (org: string, runId: string) => operations.releaseSlots(org, runId),
@@ -93,6 +96,11 @@ export function assemble(on: Foundations): Executor {
     sweep: new Sweep({ ...parts, drivers, evidences, intake: intakeProcess }),
   };
 }
+
+/** What makes the executor append where others have decided (P8.2). */
+export const reactionsOf = (executor: Executor, { approvalTtlMs }: ExecutorConfig): Reaction[] => [
+  decisionReaction({ ...executor, clock: Date.now, approvalTtlMs }),
+];
 
 /** What parts take from outside: models, time, chance, settings. */
 const portsOf = ({ config, logger, models, clock = Date.now, random = Math.random }: Foundations) => ({

@@ -7,9 +7,9 @@ import { fold } from '../domain/evolve';
 import { dated, decideAll, foldNew } from '../domain/next';
 import { isLive, NO_RUN, stateOf } from '../domain/run';
 import type { OperationsQueries } from '../projections/operations.queries';
+import type { Asking } from './asking.adapter';
 import type { Definitions } from './definitions.adapter';
 import type { Drivers } from './drivers.process';
-import { circumstancesOf } from './judgement.adapter';
 import type { LoadedRun, RunLog } from './run-log.adapter';
 
 export interface BirthPorts {
@@ -21,6 +21,7 @@ export interface BirthPorts {
   instance: string;
   clock: () => number;
   pauseTtlMs: number;
+  asking: Asking;
 }
 
 /**
@@ -67,8 +68,9 @@ export class Births {
     const definition = await this.ports.definitions.get(loaded.org, digest);
     if (!isLive(queued) || !definition) return this.queue(loaded, born, request);
     const claims = claim(queued, this.ports.instance, 'woken');
-    const at = { ...circumstancesOf(loaded.runId, definition, this.ports.pauseTtlMs), now };
-    const events = [...born, ...claims, ...decideAll(foldNew(queued, claims, now, loaded.material), at)];
+    const claimed = foldNew(queued, claims, now, loaded.material);
+    const at = await this.ports.asking.circumstances(loaded, claimed, definition, now);
+    const events = [...born, ...claims, ...decideAll(claimed, at)];
     const answer = await this.store(loaded, events, request);
     this.ports.drivers.drive(loaded, definition, 1);
     return answer;

@@ -4,9 +4,10 @@ import type { NewRunEvent } from '../domain/decision';
 import { dueIn } from '../domain/due';
 import { fold } from '../domain/evolve';
 import { dated, decideThrough, foldNew } from '../domain/next';
-import { isLive } from '../domain/run';
+import { isLive, lastEventAt } from '../domain/run';
 import type { Run } from '../domain/run';
 import { Alarm } from './alarm.process';
+import type { Asking } from './asking.adapter';
 import { Effects } from './effects.process';
 import type { EffectPorts } from './effects.process';
 import { circumstancesOf } from './judgement.adapter';
@@ -24,6 +25,7 @@ export interface DrivePorts extends EffectPorts {
   runs: RunLog;
   instance: string;
   pauseTtlMs: number;
+  asking: Asking;
 }
 
 /**
@@ -68,7 +70,10 @@ export class Driver {
       while (this.mine()) {
         this.effects.obey(this.run, this.ports.clock());
         if (this.tooLate()) this.mustRead = true;
-        if (!this.mustRead) this.start();
+        if (!this.mustRead) {
+          this.slowReads = 0;
+          this.effects.start(this.run, this.ports.clock(), this.stopping);
+        }
         if (this.handedOver()) break;
         await this.nextFact();
         if (this.crash) throw this.crash;
@@ -105,9 +110,8 @@ export class Driver {
   private get run(): Run {
     return this.loaded.run;
   }
-
   private mine(): boolean {
-    const { run } = this.loaded;
+    const { run } = this;
     return isLive(run) && run.situation === 'running' && !run.woken && run.epoch === this.epoch;
   }
 
@@ -115,11 +119,6 @@ export class Driver {
   private tooLate(): boolean {
     const age = performance.now() - this.loaded.freshAt;
     return age > DISPATCH_WITHIN_MS && this.slowReads < SLOW_READS && this.effects.hasUnsent(this.run);
-  }
-
-  private start(): void {
-    this.slowReads = 0;
-    this.effects.start(this.run, this.ports.clock(), this.stopping);
   }
 
   private handedOver(): boolean {
@@ -145,8 +144,8 @@ export class Driver {
   private async commit(facts: readonly NewRunEvent[]): Promise<void> {
     let left = facts;
     while (this.mine()) {
-      const now = Math.max(this.ports.clock(), this.lastEventAt());
-      const { events, after } = this.decide(left, now);
+      const now = Math.max(this.ports.clock(), lastEventAt(this.run));
+      const { events, after } = await this.decide(left, now);
       this.decidedAt = now;
       if (events.length === 0) return;
       try {
@@ -171,11 +170,15 @@ export class Driver {
   }
 
   /** The facts and what follows from them, and where the run stands once all of it is in the log. */
-  private decide(facts: readonly NewRunEvent[], now: number): { events: readonly NewRunEvent[]; after: Run } {
-    const { material } = this.loaded;
+  private async decide(
+    facts: readonly NewRunEvent[],
+    now: number,
+  ): Promise<ReturnType<typeof decideThrough>> {
+    const { material, org, runId } = this.loaded;
     const known = foldNew(this.run, facts, now, material);
-    if (this.stopping) return { events: facts, after: known };
-    const { events, after } = decideThrough(known, { ...this.at, now }, material);
+    if (this.stopping) return { events: [...facts], after: known };
+    const approvals = await this.ports.asking.about(org, runId, known);
+    const { events, after } = decideThrough(known, { ...this.at, now, approvals }, material);
     return { events: [...facts, ...events], after };
   }
 
@@ -194,6 +197,4 @@ export class Driver {
     this.loaded.run = run;
     this.loaded.sequence = sequence;
   }
-
-  private lastEventAt = (): number => (this.run.situation === 'none' ? 0 : this.run.lastEventAt);
 }

@@ -5,14 +5,13 @@ import type { Evidence } from '../domain/claim';
 import { withoutDefinition } from '../domain/controls';
 import { dated, decideAll, foldNew } from '../domain/next';
 import { fold } from '../domain/evolve';
-import { isLive } from '../domain/run';
+import { isLive, isParked } from '../domain/run';
 import type { LiveRun } from '../domain/run';
 import type { Definitions } from './definitions.adapter';
 import { Driver } from './drive.process';
 import type { DrivePorts } from './drive.process';
 import { speaksAgainst } from './evidence.process';
 import type { Accused } from './evidence.process';
-import { circumstancesOf } from './judgement.adapter';
 import type { LoadedRun } from './run-log.adapter';
 
 /** What was broken off is recorded within this time, milliseconds. */
@@ -94,7 +93,7 @@ export class Drivers {
     for (;;) {
       const loaded = await this.ports.runs.load(org, runId);
       const { run } = loaded;
-      if (!isLive(run) || run.situation === 'paused') return 'nothing_to_do';
+      if (!isLive(run) || isParked(run)) return 'nothing_to_do';
       if (accused && !speaksAgainst(accused, run)) return 'nothing_to_do';
       if (!this.register(runId, run.epoch + 1)) return this.has(runId) ? 'nothing_to_do' : 'no_place';
       try {
@@ -136,8 +135,9 @@ export class Drivers {
     }
     const now = Math.max(this.ports.clock(), run.lastEventAt);
     const claims = claim(run, this.ports.instance, evidence);
-    const at = { ...circumstancesOf(loaded.runId, definition, this.ports.pauseTtlMs), now };
-    const events = [...claims, ...decideAll(foldNew(run, claims, now, loaded.material), at)];
+    const claimed = foldNew(run, claims, now, loaded.material);
+    const at = await this.ports.asking.circumstances(loaded, claimed, definition, now);
+    const events = [...claims, ...decideAll(claimed, at)];
     let count: number;
     try {
       const appended = await this.ports.runs.appendWhatFits(loaded, events, 'system:run-executor', {

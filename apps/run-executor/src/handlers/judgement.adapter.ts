@@ -59,7 +59,7 @@ class Judged {
     if (!parsed.ok) return parsed;
     if (this.kept.size >= JUDGED_MOST) this.kept.clear();
     this.kept.set(raw, { tool, parsed });
-    return { ok: true, digest: parsed.digest };
+    return { ok: true, digest: parsed.digest, value: parsed.value };
   }
 
   take(tool: ToolDefinition, raw: string): ParsedArguments {

@@ -190,6 +190,7 @@ export function eventsOf(commits: readonly Commit[]): RunEvent[] {
 /** Texts of an event that the dialog needs whole. Results of tools are not among them: the model sees them shortened. */
 function largeTexts(event: RunEvent): StoredText[] {
   if (event.type === 'RunQueued') return [event.data.input];
+  if (event.type === 'CallApproved') return event.data.arguments === null ? [] : [event.data.arguments];
   if (event.type !== 'ModelTurnCompleted') return [];
   const { text, providerState, toolCalls } = event.data;
   return [text, providerState, ...toolCalls.map((call) => call.arguments)].filter(

@@ -4,7 +4,7 @@ import type { Evidence } from '../domain/claim';
 import { expirePause, forceCancel } from '../domain/controls';
 import type { NewRunEvent } from '../domain/decision';
 import { end } from '../domain/next';
-import { isLive } from '../domain/run';
+import { isLive, isParked } from '../domain/run';
 import type { LiveRun } from '../domain/run';
 import { LogUnavailable, UnknownEvent, VersionConflict } from '@runyard/event-log';
 import { isPassing } from '@runyard/persistence';
@@ -128,7 +128,7 @@ export class Sweep {
     const { runs, evidences, instance, release } = this.ports;
     const { run } = await runs.glance(suspect.org, suspect.runId);
     if (!isLive(run)) return run.situation === 'ended' ? release(suspect.org, suspect.runId) : undefined;
-    if (run.situation === 'paused') return;
+    if (isParked(run)) return;
     const verdict = await evidences.against(suspect.runId, run);
     if (verdict === 'driven' || verdict === 'unclear') return;
     const failedHere = run.instance === instance && verdict !== 'woken';

@@ -1,6 +1,6 @@
 import { RetryLater } from '@runyard/event-log';
 import type { QueueConsumer, QueueMessage, WorkQueues } from '@runyard/event-log';
-import { isLive } from '../domain/run';
+import { isLive, isParked } from '../domain/run';
 import type { Drivers } from './drivers.process';
 import type { Evidences } from './evidence.process';
 import type { RunLog } from './run-log.adapter';
@@ -39,7 +39,7 @@ export class WorkConsumer {
     // Asked before the log is: with all places taken, every waiting run would be read several times a second.
     if (this.drivers.free === 0) throw noPlace(runId);
     const { run } = await this.runs.glance(org, runId);
-    if (!isLive(run) || run.situation === 'paused') return;
+    if (!isLive(run) || isParked(run)) return;
     const evidence = await this.evidences.against(runId, run);
     if (evidence === 'driven') return;
     if (evidence === 'unclear') throw new RetryLater(NO_PLACE_MS, `run ${runId}: its driver does not answer`);

@@ -12,7 +12,8 @@ export type Control = Extract<
       | 'RunPaused'
       | 'RunResumed'
       | 'RunExtended'
-      | 'RunModeSet';
+      | 'RunModeSet'
+      | 'RunAwaitingApproval';
   }
 >;
 
@@ -46,10 +47,19 @@ export function control(image: RunImage, event: Control): void {
       return extended(row, event.data);
     case 'RunModeSet':
       row.mode = event.data.mode;
+      return awaken(image);
+    case 'RunAwaitingApproval':
+      row.state = 'awaiting_approval';
+      image.driver = null;
       return;
     default:
       return event satisfies never;
   }
+}
+
+/** What was parked for decisions and has one is runnable, although nobody drives it until the next claim. */
+export function awaken({ row }: RunImage): void {
+  if (row.state === 'awaiting_approval') row.state = 'running';
 }
 
 /** Resumed counts as running although nobody drives it until the next claim. */

@@ -1,6 +1,7 @@
 import type { RunEvent } from '@runyard/contracts';
 import { addUsage, snapshotTaken, turnCompleted } from './model-turns';
-import { control } from './run-controls';
+import { groupApproved } from './decisions';
+import { awaken, control } from './run-controls';
 import { digestOfText, isEnded, shown } from './run-image';
 import type { RunImage } from './run-image';
 import { callEvent, closeOpenCalls } from './tool-calls';
@@ -32,6 +33,9 @@ function change(image: RunImage, event: RunEvent, position: string): void {
     case 'ToolCallDenied':
     case 'ToolCallCancelled':
     case 'ToolCallAmbiguous':
+    case 'ApprovalRequested':
+    case 'CallApproved':
+      awaken(image);
       return callEvent(image, event, position);
     case 'RunStarted':
     case 'RunRecovered':
@@ -41,7 +45,10 @@ function change(image: RunImage, event: RunEvent, position: string): void {
     case 'RunResumed':
     case 'RunExtended':
     case 'RunModeSet':
+    case 'RunAwaitingApproval':
       return control(image, event);
+    case 'GroupApproved':
+      return groupApproved(image, event);
     case 'RunSucceeded':
     case 'RunFailed':
     case 'RunCancelled':

@@ -63,7 +63,7 @@ export interface OpenCall {
   call_id: string;
   tool: string;
   arguments: StoredText | null;
-  status: 'undecided' | 'started' | 'ambiguous' | 'settled';
+  status: 'undecided' | 'asked' | 'started' | 'ambiguous' | 'settled';
   attempts: number;
   started_at: number | null;
   effect: 'read' | 'write' | null;
@@ -73,6 +73,9 @@ export interface OpenCall {
   group_key: string | null;
   /** What is known of an ambiguous call. */
   note: string | null;
+  /** When a person was asked about it, epoch ms, and what; absent: nobody was. */
+  asked_at?: number;
+  asked?: 'call' | 'ambiguous';
 }
 
 /** The calls of the last model turn; null once all of them are settled. */

@@ -1,9 +1,13 @@
 import type { CallDecision, RunEvent, StoredText } from '@runyard/contracts';
+import { askedAbout, decisionIn, decisionOn } from './decisions';
 import { bytesOfText, digestOfText, shown } from './run-image';
 import type { OpenCall, OpenTurn, Outcome, RunImage, StepRow } from './run-image';
 import { addEntry, entryText, nextPlace } from './trajectory';
 
-export type CallEvent = Extract<RunEvent, { type: `ToolCall${string}` }>;
+export type CallEvent = Extract<
+  RunEvent,
+  { type: `ToolCall${string}` | 'ApprovalRequested' | 'CallApproved' }
+>;
 
 /** What a call that was started and never settled leaves behind when its run ends. */
 const UNKNOWN_EFFECT =
@@ -25,6 +29,11 @@ export function callEvent(image: RunImage, event: CallEvent, position: string): 
   if (!turn || !call || call.status === 'settled') return;
   if (call.status === 'undecided') image.row.tool_calls += 1;
   switch (event.type) {
+    case 'ApprovalRequested':
+      if (call.status === 'undecided') call.status = 'asked';
+      return askedAbout(call, event);
+    case 'CallApproved':
+      return decisionOn(image, call, event, position);
     case 'ToolCallStarted':
       return started(image, turn, index, call, event);
     case 'ToolCallAmbiguous':
@@ -37,11 +46,11 @@ export function callEvent(image: RunImage, event: CallEvent, position: string): 
         return;
       }
       break;
-    case 'ToolCallDenied':
-      decide(call, event.data.decision);
-      break;
     default:
   }
+  const decision = decisionIn(event);
+  if (decision) decide(call, decision);
+  decisionOn(image, call, event, position);
   settle(image, turn, index, call, settlement(event), event.time, position);
 }
 
@@ -68,7 +77,7 @@ function decide(call: OpenCall, decision: CallDecision): void {
   call.group_key = decision.groupKey;
 }
 
-type Settling = Exclude<CallEvent, { type: 'ToolCallStarted' | 'ToolCallAmbiguous' }>;
+type Settling = Extract<CallEvent, { data: { observation: unknown } }>;
 
 function settlement({ type, data }: Settling): Settlement {
   const rest = { content: data.observation, error_code: null };

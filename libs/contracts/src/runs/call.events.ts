@@ -103,12 +103,30 @@ export type ToolCallStarted = DomainEvent<
     argumentsDigest: string;
     attempt: number;
     decision: CallDecision;
+    /** The grant under which a call goes out that a person had to decide about. */
+    grant?: { approvalId: string; policyVersion: number; expiresAt: number };
   }
 >;
 
+/** A person's answer that settled a call without sending it. */
+export interface CallResolution {
+  approvalId: string;
+  decision: CallDecision;
+}
+
 export type ToolCallSucceeded = DomainEvent<
   'ToolCallSucceeded',
-  { step: number; callId: string; tool: string; observation: StoredText; startedAt: number }
+  {
+    step: number;
+    callId: string;
+    tool: string;
+    observation: StoredText;
+    startedAt: number;
+    /** A person said that it was done, and with which result. */
+    resolution?: CallResolution;
+    /** A fork does not repeat what its source has written: the recorded result stands for the call. */
+    reusedFrom?: { runId: string; callId: string; decision: CallDecision };
+  }
 >;
 
 export type ToolCallFailed = DomainEvent<
@@ -127,12 +145,22 @@ export type ToolCallFailed = DomainEvent<
     retryInMs: number;
     /** True where the tool's retry policy is spent: the run ends with `ToolFailure`. */
     exhausted?: boolean;
+    /** A person said that it failed, or nobody said anything in time. */
+    resolution?: CallResolution;
   }
 >;
 
 export type ToolCallDenied = DomainEvent<
   'ToolCallDenied',
-  { step: number; callId: string; tool: string; observation: StoredText; decision: CallDecision }
+  {
+    step: number;
+    callId: string;
+    tool: string;
+    observation: StoredText;
+    decision: CallDecision;
+    /** The question that was answered so; absent where a rule or the mode denied. */
+    approvalId?: string;
+  }
 >;
 
 export type ToolCallCancelled = DomainEvent<

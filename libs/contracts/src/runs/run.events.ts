@@ -1,5 +1,7 @@
 import type { StoredText } from '../envelope';
 import type { DomainEvent } from '../envelope';
+import { RUN_APPROVAL_EVENTS } from './approval.events';
+import type { RunApprovalEvent } from './approval.events';
 import type { RunSettings } from './run.definition';
 import type {
   ErrorInfo,
@@ -86,7 +88,14 @@ export type RunPaused = DomainEvent<'RunPaused', { expiresAt: number }>;
 export type RunResumed = DomainEvent<'RunResumed', Record<string, never>>;
 export type RunExtended = DomainEvent<
   'RunExtended',
-  { steps: number; toolCalls: number; tokens: number; seconds: number }
+  {
+    steps: number;
+    toolCalls: number;
+    tokens: number;
+    seconds: number;
+    /** Idempotency key of the caller: the same key adds once. */
+    key?: string;
+  }
 >;
 export type RunModeSet = DomainEvent<'RunModeSet', { mode: Mode }>;
 
@@ -148,6 +157,7 @@ export type RunEvent =
   | RunResumed
   | RunExtended
   | RunModeSet
+  | RunApprovalEvent
   | RunSucceeded
   | RunFailed
   | RunCancelled
@@ -177,6 +187,7 @@ export const RUN_EVENTS: Readonly<Record<RunEventName, true>> = {
   RunResumed: true,
   RunExtended: true,
   RunModeSet: true,
+  ...RUN_APPROVAL_EVENTS,
   RunSucceeded: true,
   RunFailed: true,
   RunCancelled: true,

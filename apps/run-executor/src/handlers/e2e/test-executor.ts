@@ -23,6 +23,7 @@ const CONFIG = {
   http: { allowedHosts: [], allowPrivate: false },
   stdioCommands: [],
   pauseTtlMs: 60_000,
+  approvalTtlMs: 60_000,
   projections: true,
   drive: true,
 } as unknown as ExecutorConfig;

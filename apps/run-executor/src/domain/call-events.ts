@@ -1,0 +1,73 @@
+import type { CallDecision, ErrorInfo, Mode, ToolDefinition } from '@runyard/contracts';
+import type { Circumstances, NewRunEvent } from './decision';
+import type { Ruling } from './rulings';
+import type { CallState, LiveRun } from './run';
+
+/** The first dispatch of a call: durable before the effect (P4.2). */
+export function startedFirst(
+  _run: LiveRun,
+  step: number,
+  call: CallState,
+  tool: ToolDefinition,
+  argumentsDigest: string,
+  decision: CallDecision,
+  at: Circumstances,
+): NewRunEvent {
+  const { grant } = call;
+  return {
+    type: 'ToolCallStarted',
+    data: {
+      step,
+      callId: call.callId,
+      tool: call.tool,
+      effect: tool.effect,
+      idempotent: tool.idempotent,
+      idempotencyKey: `${at.runId}:${call.callId}`,
+      argumentsDigest,
+      attempt: 1,
+      decision,
+      ...(grant && { grant: grantOf(grant) }),
+    },
+  };
+}
+
+/** What of a grant the dispatch names. */
+export const grantOf = ({ approvalId, policyVersion, expiresAt }: NonNullable<CallState['grant']>) => ({
+  approvalId,
+  policyVersion,
+  expiresAt,
+});
+
+/** A rule or the mode denies: no person was asked. */
+export function denied(mode: Mode, step: number, call: CallState, ruling: Ruling): NewRunEvent {
+  const text =
+    ruling.by.ruleId === null
+      ? `Denied: ${call.tool} changes something, and the run is in mode "${mode}". Describe the change instead.`
+      : `Denied: ${call.tool} ${ruling.why ?? `is not allowed by a rule (${ruling.by.ruleId})`}.`;
+  return {
+    type: 'ToolCallDenied',
+    data: { step, callId: call.callId, tool: call.tool, observation: { text }, decision: ruling.by },
+  };
+}
+
+export const unknownTool = (name: string, at: Circumstances): ErrorInfo => ({
+  code: 'unknown_tool',
+  text: `There is no tool "${name}". Tools: ${[...at.tools.keys()].join(', ') || 'none'}.`,
+});
+
+export function refused(step: number, call: CallState, now: number, error: ErrorInfo): NewRunEvent {
+  return {
+    type: 'ToolCallFailed',
+    data: {
+      step,
+      callId: call.callId,
+      tool: call.tool,
+      error: { code: error.code, text: error.text },
+      observation: { text: `Error: ${error.text}` },
+      startedAt: now,
+      attempt: 0,
+      willRetry: false,
+      retryInMs: 0,
+    },
+  };
+}
