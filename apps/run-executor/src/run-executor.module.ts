@@ -50,6 +50,8 @@ export class RunExecutorModule implements OnApplicationBootstrap {
           config: config.service,
           projections: config.projections ? [runsProjection(), runPeopleProjection] : [],
           archives: config.projections ? ['RUNS'] : [],
+          // Two projections, an archive and the reactions hold a transaction at a time each; sweeps and heartbeats come besides.
+          acrossPoolSize: 12,
           migrate: (url) =>
             runMigrations({
               url,

@@ -43,7 +43,7 @@ export function denied(mode: Mode, step: number, call: CallState, ruling: Ruling
   const text =
     ruling.by.ruleId === null
       ? `Denied: ${call.tool} changes something, and the run is in mode "${mode}". Describe the change instead.`
-      : `Denied: ${call.tool} ${ruling.why ?? `is not allowed by a rule (${ruling.by.ruleId})`}.`;
+      : `Denied: ${call.tool} is not allowed with these arguments (rule ${ruling.by.ruleId}).`;
   return {
     type: 'ToolCallDenied',
     data: { step, callId: call.callId, tool: call.tool, observation: { text }, decision: ruling.by },

@@ -20,6 +20,9 @@ export type CallEvent = Extract<
   }
 >;
 
+export const isCallEvent = (event: RunEvent): event is CallEvent =>
+  event.type.startsWith('ToolCall') || event.type === 'ApprovalRequested' || event.type === 'CallApproved';
+
 /** Our own id of a call: unique in the run whatever the provider sends. */
 export const callIdOf = (step: number, index: number): string => `c${step}-${index}`;
 

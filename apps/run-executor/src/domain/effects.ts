@@ -98,7 +98,9 @@ function decideOne(
   const event = at.approvals
     ? askAbout(phase.step, call, 'call', ruling.by, at.approvals, at.now, judgement.digest)
     : null;
-  const asks = `${call.tool} ${ruling.why ?? `writes, and the run's mode is "${run.mode}"`}: it needs a person's decision.`;
+  const asks = ruling.why
+    ? `${call.tool} needs a person's decision. ${ruling.why}`
+    : `${call.tool} writes, and the run's mode is "${run.mode}": it needs a person's decision.`;
   return { asks, event };
 }
 

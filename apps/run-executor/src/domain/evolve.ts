@@ -1,6 +1,6 @@
 import { DEFAULT_BOUNDS } from '@runyard/contracts';
 import type { RunEvent, RunQueued } from '@runyard/contracts';
-import { closeTurn, interruptTurn, updateCall, NOTHING_REPEATED } from './calls';
+import { closeTurn, interruptTurn, isCallEvent, updateCall, NOTHING_REPEATED } from './calls';
 import type { ChatMessage } from './dialog';
 import type { Material } from './material';
 import { wholeText } from './material';
@@ -84,6 +84,8 @@ function queued({ data, time }: RunQueued, material: Material): LiveRun {
 }
 
 function step(run: LiveRun, event: RunEvent, material: Material): Run {
+  if (isCallEvent(event))
+    return closeTurn(updateCall(answered(run, event), event, material), material.callPrefix);
   switch (event.type) {
     case 'RunStarted':
     case 'RunRecovered':
@@ -92,15 +94,6 @@ function step(run: LiveRun, event: RunEvent, material: Material): Run {
     case 'ModelCallFailed':
     case 'ModelTurnCompleted':
       return modelStep(run, event, material);
-    case 'ToolCallStarted':
-    case 'ToolCallSucceeded':
-    case 'ToolCallFailed':
-    case 'ToolCallDenied':
-    case 'ToolCallCancelled':
-    case 'ToolCallAmbiguous':
-    case 'ApprovalRequested':
-    case 'CallApproved':
-      return closeTurn(updateCall(answered(run, event), event, material), material.callPrefix);
     case 'RunAwaitingApproval':
     case 'GroupApproved':
       return asked(run, event);

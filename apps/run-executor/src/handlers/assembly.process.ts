@@ -65,6 +65,7 @@ export function assemble(on: Foundations): Executor {
   const store = blobs(db);
   const texts = new Texts(store);
   const operations = new OperationsQueries(db);
+  const registry = new RegistryFacts(on.log);
   const parts = {
     ...portsOf(on),
     instance: randomUUID(),
@@ -72,8 +73,8 @@ export function assemble(on: Foundations): Executor {
     operations,
     definitions: new Definitions(store),
     runs: new RunLog(on.log, texts, 'run-executor'),
-    registry: new RegistryFacts(on.log),
-    asking: new Asking({ ttlMs: config.approvalTtlMs, pauseTtlMs: config.pauseTtlMs }),
+    registry,
+    asking: new Asking(registry, { ttlMs: config.approvalTtlMs, pauseTtlMs: config.pauseTtlMs }),
     conversations: new Conversations(on.log),
     tools: on.tools ?? toolRunnerFor(config, on.logger, on.clock ?? Date.now),
     release: (org: string, runId: string) => operations.releaseSlots(org, runId),

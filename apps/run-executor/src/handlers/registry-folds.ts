@@ -1,5 +1,21 @@
-import type { AgentEvent, CatalogueEvent, Context, DomainEvent, PeopleEvent, Role } from '@runyard/contracts';
-import { AGENT_EVENTS, CATALOGUE_EVENTS, PEOPLE_EVENTS } from '@runyard/contracts';
+import type {
+  AgentEvent,
+  CatalogueEvent,
+  Context,
+  DomainEvent,
+  PeopleEvent,
+  PermissionEvent,
+  Policy,
+  Role,
+} from '@runyard/contracts';
+import {
+  AGENT_EVENTS,
+  CATALOGUE_EVENTS,
+  evolvePolicy,
+  NO_POLICY,
+  PEOPLE_EVENTS,
+  PERMISSION_EVENTS,
+} from '@runyard/contracts';
 import type { AgentFacts, CatalogueFacts } from '../domain/intake';
 
 /** The registry's events in the executor's words; the only file here that knows them. */
@@ -108,6 +124,14 @@ export const TOOLS: Fold<CatalogueFacts['tools'], CatalogueEvent> = {
     if (event.type !== 'ToolRegistered' && event.type !== 'ToolRevised') return tools;
     return [...tools.filter((tool) => tool.name !== event.data.tool.name), event.data.tool];
   },
+};
+
+/** The org's permission rules. */
+export const POLICY: Fold<Policy, PermissionEvent> = {
+  context: 'permissions',
+  isKnown: PERMISSION_EVENTS,
+  initial: NO_POLICY,
+  evolve: evolvePolicy,
 };
 
 export const USER: Fold<UserFacts | null, PeopleEvent> = {

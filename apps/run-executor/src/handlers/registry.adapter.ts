@@ -1,15 +1,15 @@
-import type { DomainEvent } from '@runyard/contracts';
-import { MODELS_ID, subjectOf, TOOLS_ID, userAggregate } from '@runyard/contracts';
+import type { DomainEvent, Policy } from '@runyard/contracts';
+import { MODELS_ID, RULES_ID, subjectOf, TOOLS_ID, userAggregate } from '@runyard/contracts';
 import { foldCache, load, JointReads, UnknownEvent } from '@runyard/event-log';
 import type { EventLog, FoldCache } from '@runyard/event-log';
 import type { AgentFacts, CatalogueFacts } from '../domain/intake';
-import { AGENT, MODELS, TOOLS, USER } from './registry-folds';
+import { AGENT, MODELS, POLICY, TOOLS, USER } from './registry-folds';
 import type { Fold, UserFacts } from './registry-folds';
 
 export type { UserFacts };
 
 /**
- * What the registry says of agents, catalogue and people. Aggregates are folded from their own log, never read
+ * What the registry says of agents, catalogue and people, and the approvals of rules. Aggregates are folded from their own log, never read
  * from a table that may lag (P2.2): one round trip tells whether the fold at hand is still current, and those who ask at the
  * same time share it.
  */
@@ -49,6 +49,11 @@ export class RegistryFacts {
 
   user(org: string, userId: string): Promise<UserFacts | null> {
     return this.current(USER, org, userAggregate(userId));
+  }
+
+  /** The org's permission rules as of now. */
+  policy(org: string): Promise<Policy> {
+    return this.current(POLICY, org, RULES_ID);
   }
 
   private current<S, E extends DomainEvent>(fold: Fold<S, E>, org: string, id: string): Promise<S> {

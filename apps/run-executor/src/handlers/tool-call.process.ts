@@ -45,11 +45,17 @@ export async function callToolOnce(ports: ToolCallPorts, work: ToolCallWork): Pr
   });
   const common = { step: work.step, callId: call.callId, tool: call.tool };
   if (result.ok) {
-    const observation = await ports.texts.keep(work.org, result.text);
+    const observation = await ports.texts.keep(work.org, noted(call, result.text));
     return { type: 'ToolCallSucceeded', data: { ...common, observation, startedAt } };
   }
   return failure(ports, work, result, startedAt);
 }
+
+/** A model whose call was changed must be told, or it takes the result for an answer to its own. */
+const noted = ({ grant, arguments: sent }: CallState, result: string): string =>
+  grant?.edited === true
+    ? `A reviewer changed the arguments of this call to ${sent}. Its result:\n${result}`
+    : result;
 
 async function failure(
   ports: ToolCallPorts,

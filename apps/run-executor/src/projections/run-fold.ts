@@ -4,7 +4,7 @@ import { groupApproved } from './decisions';
 import { awaken, control } from './run-controls';
 import { digestOfText, isEnded, shown } from './run-image';
 import type { RunImage } from './run-image';
-import { callEvent, closeOpenCalls } from './tool-calls';
+import { callEvent, closeOpenCalls, isCallEvent } from './tool-calls';
 
 /**
  * Applies one event to a run that exists. Total: an event that makes no sense where the run stands changes nothing, as in
@@ -20,6 +20,10 @@ export function fold(image: RunImage, event: RunEvent, position: string): void {
 }
 
 function change(image: RunImage, event: RunEvent, position: string): void {
+  if (isCallEvent(event)) {
+    awaken(image);
+    return callEvent(image, event, position);
+  }
   switch (event.type) {
     case 'BudgetSnapshotTaken':
       return snapshotTaken(image, event.data);
@@ -27,16 +31,6 @@ function change(image: RunImage, event: RunEvent, position: string): void {
       return addUsage(image, event.data.usage);
     case 'ModelTurnCompleted':
       return turnCompleted(image, event.data, event.time, position);
-    case 'ToolCallStarted':
-    case 'ToolCallSucceeded':
-    case 'ToolCallFailed':
-    case 'ToolCallDenied':
-    case 'ToolCallCancelled':
-    case 'ToolCallAmbiguous':
-    case 'ApprovalRequested':
-    case 'CallApproved':
-      awaken(image);
-      return callEvent(image, event, position);
     case 'RunStarted':
     case 'RunRecovered':
     case 'RunCancelRequested':

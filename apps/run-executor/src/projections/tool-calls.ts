@@ -9,6 +9,9 @@ export type CallEvent = Extract<
   { type: `ToolCall${string}` | 'ApprovalRequested' | 'CallApproved' }
 >;
 
+export const isCallEvent = (event: RunEvent): event is CallEvent =>
+  event.type.startsWith('ToolCall') || event.type === 'ApprovalRequested' || event.type === 'CallApproved';
+
 /** What a call that was started and never settled leaves behind when its run ends. */
 const UNKNOWN_EFFECT =
   'Whether this call took effect is not known: the run ended before its result was recorded.';

@@ -1,14 +1,15 @@
 import type { IntakeAnswer, RunRequest } from '@runyard/contracts';
 import { workSubject } from '@runyard/contracts';
-import { connectEventLog, RetryLater } from '@runyard/event-log';
+import { connectEventLog, RetryLater, streamSource } from '@runyard/event-log';
 import type { EventLogConnection, QueueConsumer } from '@runyard/event-log';
+import { runProjection } from '@runyard/persistence';
 import type { Database } from '@runyard/persistence';
-import { createLogger } from '@runyard/service';
+import { createLogger, REACTION_BATCH, reactionProjection } from '@runyard/service';
 import { setTimeout as wait } from 'node:timers/promises';
 import type { ExecutorConfig } from '../../config';
 import type { ModelAdapter } from '../../models/types';
 import type { ToolRunner } from '../../tools/types';
-import { assemble } from '../assembly.process';
+import { assemble, reactionsOf } from '../assembly.process';
 import type { Executor } from '../assembly.process';
 import { ControlsController } from '../controls.controller';
 import { scriptedModel, scriptedTools } from './script';
@@ -58,6 +59,8 @@ export class TestExecutor {
   readonly controls: ControlsController;
   private consumers: QueueConsumer[] = [];
   private readonly timers: NodeJS.Timeout[] = [];
+  private readonly leaving = new AbortController();
+  private reacting: Promise<unknown> = Promise.resolve();
 
   private constructor(
     readonly bus: EventLogConnection,
@@ -93,7 +96,7 @@ export class TestExecutor {
       (id, epoch) => executor.drivers.drivesAt(id, epoch),
       (id) => executor.drivers.wake(id),
     );
-    if (works) await self.work();
+    if (works) await self.work(world.db);
     return self;
   }
 
@@ -136,6 +139,7 @@ export class TestExecutor {
   /** As if the process was killed: nothing is recorded any more, nobody answers for it. */
   async die(): Promise<void> {
     this.life.dead = true;
+    this.leaving.abort();
     // A process takes its timers along; these look around, find nothing and end.
     for (const runId of this.executor.drivers.runIds()) this.executor.drivers.wake(runId);
     this.timers.forEach(clearInterval);
@@ -151,18 +155,37 @@ export class TestExecutor {
   async stop(): Promise<void> {
     this.timers.forEach(clearInterval);
     await Promise.all(this.consumers.map((consumer) => consumer.stop()));
+    this.leaving.abort();
+    await this.reacting;
     await this.executor.drivers.stop();
     this.executor.presence.leave();
     await this.bus.close();
   }
 
-  private async work(): Promise<void> {
+  private async work(db: Database): Promise<void> {
     const { drivers, intake, work, sweep, operations, presence } = this.executor;
     this.every(300, () => sweep.drivers());
     this.every(500, () => sweep.overdue());
     this.every(500, () => drivers.check());
     this.every(1_000, () => operations.heartbeat(drivers.runIds(), presence.instance));
+    this.react(db);
     this.consumers = [await intake.start(), await work.start()];
+  }
+
+  private react(db: Database): void {
+    const { signal } = this.leaving;
+    const logger = createLogger('test', 'silent');
+    this.reacting = Promise.all(
+      reactionsOf(this.executor, CONFIG).map((reaction) =>
+        runProjection({
+          db,
+          source: streamSource(this.bus.log, reaction.stream, reaction.filter),
+          projection: reactionProjection(reaction, this.bus.queues, logger),
+          signal,
+          batchSize: REACTION_BATCH,
+        }),
+      ),
+    );
   }
 
   private every(ms: number, task: () => Promise<void>): void {

@@ -199,7 +199,7 @@ export class World implements AsyncDisposable, Ground {
         modelId: 'm1',
         tools,
         bounds: {},
-        approvalPolicy: 'park',
+        approvalPolicy: 'end',
         mode: 'auto',
         ...behaviour,
       },
