@@ -40,3 +40,5 @@ export type { ReplayState, ReplayTarget } from './replay';
 export { ReplayInPlace } from './replay-in-place';
 export { SwitchRefused } from './switch-rows';
 export type { SwitchedTable } from './switch-rows';
+export { isOrg, RowChanges } from './row-changes';
+export type { RowTable } from './row-changes';

@@ -1,9 +1,7 @@
 import { AGENT_EVENTS, parseSubject } from '@runyard/contracts';
 import type { AgentEvent, Json } from '@runyard/contracts';
-import { eventsOf } from '@runyard/persistence';
-import type { ProjectedCommit, ProjectedEvent, Projection } from '@runyard/persistence';
-import { RowChanges, isOrg } from './rows';
-import type { RowTable } from './rows';
+import { RowChanges, eventsOf, isOrg } from '@runyard/persistence';
+import type { ProjectedCommit, ProjectedEvent, Projection, RowTable } from '@runyard/persistence';
 
 /** A row of `scheduled_agents`; times are RFC 3339. */
 export interface ScheduledAgent {

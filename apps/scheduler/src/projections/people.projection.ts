@@ -1,9 +1,7 @@
 import { PEOPLE_EVENTS } from '@runyard/contracts';
 import type { PeopleEvent } from '@runyard/contracts';
-import { eventsOf } from '@runyard/persistence';
-import type { ProjectedEvent, Projection } from '@runyard/persistence';
-import { RowChanges, isOrg } from './rows';
-import type { RowTable } from './rows';
+import { RowChanges, eventsOf, isOrg } from '@runyard/persistence';
+import type { ProjectedEvent, Projection, RowTable } from '@runyard/persistence';
 
 interface Owner {
   org_id: string;

@@ -1,8 +1,7 @@
 import { RUN_EVENTS, parseSubject } from '@runyard/contracts';
 import type { RunEvent } from '@runyard/contracts';
-import { eventsOf, mayHold } from '@runyard/persistence';
+import { eventsOf, isOrg, mayHold } from '@runyard/persistence';
 import type { Projection } from '@runyard/persistence';
-import { isOrg } from './rows';
 
 /** A slot that waits may wait a moment longer; steps of runs come by the thousand and concern nobody here. */
 const GATHER_MS = 200;

@@ -1,4 +1,4 @@
-import type { Tx } from '@runyard/persistence';
+import type { Tx } from './types';
 
 /** A table whose rows are read into memory, changed by events and written back, in a statement each. */
 export interface RowTable<Row> {
