@@ -7,6 +7,8 @@ import { NatsRpcClient, OpsServer, opsTargetOf, startService } from '@runyard/se
 import type { ServiceConfig } from '@runyard/service';
 import { AgentRegistryModule } from '../../apps/agent-registry/src/agent-registry.module';
 import { AGENT_REGISTRY_MIGRATIONS } from '../../apps/agent-registry/src/migrations';
+import { BudgetLedgerModule } from '../../apps/budget-ledger/src/budget-ledger.module';
+import { BUDGET_LEDGER_MIGRATIONS } from '../../apps/budget-ledger/src/migrations';
 import { GATEWAY_DEFAULTS } from '../../apps/gateway/src/config';
 import { startGateway } from '../../apps/gateway/src/http.module';
 import type { RunningGateway } from '../../apps/gateway/src/http.module';
@@ -26,6 +28,7 @@ export const SERVICES = [
   { service: 'agent-registry', migrations: AGENT_REGISTRY_MIGRATIONS },
   { service: 'run-executor', migrations: RUN_MIGRATIONS },
   { service: 'scheduler', migrations: SCHEDULER_MIGRATIONS },
+  { service: 'budget-ledger', migrations: BUDGET_LEDGER_MIGRATIONS },
   { service: 'gateway', migrations: GATEWAY_MIGRATIONS },
 ] as const;
 
@@ -44,6 +47,8 @@ export interface PlatformOptions {
   executor: Partial<Omit<ExecutorConfig, 'service'>> | null;
   /** The scheduler's clock, epoch ms; tests move their own. */
   schedulerClock?: () => number;
+  /** The ledger's clock, epoch ms; tests move their own. */
+  ledgerClock?: () => number;
   /** Requests a key may make in a minute. */
   ratePerMinute?: number;
   log?: (line: string) => void;
@@ -82,6 +87,8 @@ export class Platform {
       );
       const scheduling = { ...SCHEDULER_DEFAULTS, service: configFor(stack, 'scheduler', options) };
       apps.push(await startService(SchedulerModule.forRoot(scheduling, {}, options.schedulerClock)));
+      const ledger = { service: configFor(stack, 'budget-ledger', options) };
+      apps.push(await startService(BudgetLedgerModule.forRoot(ledger, {}, options.ledgerClock)));
       if (options.executor)
         apps.push(await startService(RunExecutorModule.forRoot(executorConfig(stack, folders, options))));
       const gateway = await startGateway(gatewayConfig(stack, options));

@@ -11,4 +11,6 @@ export const ACROSS_ORGS = [
   /^apps\/agent-registry\/src\/projections\/key\.queries\.ts$/,
   // One scan finds the due slots of all orgs.
   /^apps\/scheduler\/src\/projections\/clock\.queries\.ts$/,
+  // Reservations whose run never came to be: one sweep looks after all orgs.
+  /^apps\/budget-ledger\/src\/projections\/unborn\.queries\.ts$/,
 ];

@@ -1,5 +1,6 @@
 import type { Projection } from '@runyard/persistence';
 import { AGENT_REGISTRY_PROJECTIONS } from '../../agent-registry/src/projections';
+import { BUDGET_LEDGER_PROJECTIONS } from '../../budget-ledger/src/projections';
 import { RUN_EXECUTOR_PROJECTIONS } from '../../run-executor/src/projections';
 import { SCHEDULER_PROJECTIONS } from '../../scheduler/src/projections';
 
@@ -30,6 +31,7 @@ export const PROJECTIONS: readonly InstalledProjection[] = [
   ...RUN_EXECUTOR_PROJECTIONS,
   ...AGENT_REGISTRY_PROJECTIONS,
   ...SCHEDULER_PROJECTIONS,
+  ...BUDGET_LEDGER_PROJECTIONS,
 ];
 
 export const nameOf = ({ projection }: InstalledProjection): string => projection.name;

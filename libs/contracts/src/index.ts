@@ -9,6 +9,8 @@ export * from './approvals/group-key';
 export * from './approvals/permission.events';
 export * from './approvals/permission.requests';
 export * from './approvals/rule-refusals';
+export * from './budgets/budget.events';
+export * from './budgets/budget.requests';
 export * from './catalogue/catalogue.events';
 export * from './catalogue/catalogue.requests';
 export * from './envelope';

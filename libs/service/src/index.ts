@@ -13,7 +13,7 @@ export type { OpsTarget } from './ops-server';
 export { problemOf, toProblem } from './problem.adapter';
 export { ProjectorHost } from './projector-host';
 export type { ProjectorSettings } from './projector-host';
-export { REACTION_BATCH, onEach, reactionProjection } from './reaction';
+export { REACTION_BATCH, buryCommit, isWorthRepeating, onEach, reactionProjection } from './reaction';
 export type { Reaction } from './reaction';
 export { commitMeta, currentContext, newTraceparent, withContext } from './request-context';
 export type { RequestContext } from './request-context';

@@ -47,25 +47,31 @@ export function reactionProjection(reaction: Reaction, queues: WorkQueues, logge
       } catch (error) {
         // The log or the database is away, or a statement failed and took the transaction with it: all is done again.
         if (isWorthRepeating(error)) throw error;
-        if (attempt === ATTEMPTS) return bury(raw, error);
+        if (attempt === ATTEMPTS) return buryCommit(reaction, raw, error, { queues, logger });
       }
     }
   }
+}
 
-  /** Poison goes to the dead letters, and the reaction goes on: one aggregate must not stop all others. */
-  async function bury(commit: ProjectedCommit, error: unknown): Promise<void> {
-    const reason = error instanceof Error ? error.message : String(error);
-    logger.error(
-      { err: error, reaction: name, stream, sequence: commit.sequence },
-      'a reaction gave up on a commit',
-    );
-    const subject = deadSubject(stream, name);
-    await queues.publish(
-      subject,
-      { stream, sequence: commit.sequence, subject: commit.subject },
-      deadHeaders(reaction, commit, reason),
-    );
-  }
+/** Poison goes to the dead letters, and the reaction goes on: one aggregate must not stop all others. */
+export async function buryCommit(
+  reaction: Pick<Reaction, 'name' | 'stream'>,
+  commit: ProjectedCommit,
+  error: unknown,
+  { queues, logger }: { queues: WorkQueues; logger: Logger },
+): Promise<void> {
+  const { name, stream } = reaction;
+  const reason = error instanceof Error ? error.message : String(error);
+  logger.error(
+    { err: error, reaction: name, stream, sequence: commit.sequence },
+    'a reaction gave up on a commit',
+  );
+  const subject = deadSubject(stream, name);
+  await queues.publish(
+    subject,
+    { stream, sequence: commit.sequence, subject: commit.subject },
+    deadHeaders(reaction, commit, reason),
+  );
 }
 
 /**
@@ -73,7 +79,7 @@ export function reactionProjection(reaction: Reaction, queues: WorkQueues, logge
  * stream, as a retry does with a queue's message, would append it a second time.
  */
 function deadHeaders(
-  { name, stream }: Reaction,
+  { name, stream }: Pick<Reaction, 'name' | 'stream'>,
   commit: ProjectedCommit,
   reason: string,
 ): Record<string, string> {
