@@ -49,6 +49,8 @@ export interface PlatformOptions {
   schedulerClock?: () => number;
   /** The ledger's clock, epoch ms; tests move their own. */
   ledgerClock?: () => number;
+  /** Where traces are sent; undefined: nowhere. */
+  traces?: ServiceConfig['traces'];
   /** Requests a key may make in a minute. */
   ratePerMinute?: number;
   log?: (line: string) => void;
@@ -165,6 +167,7 @@ function configFor(stack: Stack, service: string, options: PlatformOptions): Ser
     logLevel: options.logLevel,
     rpcConcurrency: 64,
     shutdownMs: 20_000,
+    traces: options.traces,
   };
 }
 

@@ -1,7 +1,8 @@
-import { readEnv } from '@runyard/service';
+import { readEnv, tracesOf, traceEnv } from '@runyard/service';
 import { z } from 'zod';
 
 const startEnv = z.object({
+  ...traceEnv,
   DATABASE_URL: z
     .string()
     .regex(/^postgres(ql)?:\/\/\S+$/, 'must be a postgres:// URL of an owner')
@@ -24,5 +25,6 @@ export function readStartConfig() {
     natsUrl: v.NATS_URL,
     logLevel: v.RUNYARD_LOG_LEVEL,
     durable: v.RUNYARD_DURABILITY === 'power-loss',
+    traces: tracesOf(v),
   };
 }

@@ -53,6 +53,7 @@ async function main(): Promise<void> {
     logLevel: config.logLevel,
     databaseUrl: config.databaseUrl,
     natsUrl: config.natsUrl,
+    traces: config.traces,
     executor: { stdioCommands: [stdioCommand(root)] },
     log: (line) => config.logLevel === 'debug' && say(line),
   });

@@ -12,9 +12,10 @@ import {
   RPC_CLIENT,
   SERVICE_CONFIG,
   ServiceModule,
+  TRACING,
   WORK_QUEUES,
 } from '@runyard/service';
-import type { Logger, RpcClient, ServiceConfig } from '@runyard/service';
+import type { Logger, RpcClient, ServiceConfig, Tracing } from '@runyard/service';
 import type { GatewayConfig } from './config';
 import { Authenticator } from './credentials/authenticator';
 import { KeyCache } from './credentials/key-cache';
@@ -105,12 +106,11 @@ function door({ rate, keyCacheMs, tokens }: GatewayConfig): Provider[] {
     },
     {
       provide: Door,
-      inject: [Authenticator],
-      useFactory: (authenticator: Authenticator) =>
-        new Door(routeTable(), authenticator, {
-          requests: new RateLimiter(rate),
-          failures: new RateLimiter(FAILURES),
-        }),
+      inject: [Authenticator, TRACING],
+      useFactory: (authenticator: Authenticator, tracing: Tracing) => {
+        const limits = { requests: new RateLimiter(rate), failures: new RateLimiter(FAILURES) };
+        return new Door(routeTable(), authenticator, limits, tracing);
+      },
     },
   ];
 }

@@ -7,14 +7,16 @@ import {
   DATABASE,
   EVENT_LOG,
   LOGGER,
+  METRICS,
   NATS_CONNECTION,
   ProjectorHost,
   REACTION_BATCH,
   reactionProjection,
   ServiceModule,
+  TRACING,
   WORK_QUEUES,
 } from '@runyard/service';
-import type { Logger } from '@runyard/service';
+import type { Logger, Metrics, Tracing } from '@runyard/service';
 import type { ExecutorConfig } from './config';
 import { assemble, reactionsOf } from './handlers/assembly.process';
 import type { Executor } from './handlers/assembly.process';
@@ -22,6 +24,7 @@ import { ControlsController } from './handlers/controls.controller';
 import { ConversationsController } from './handlers/conversations.controller';
 import { ExecutorProcess } from './handlers/executor.process';
 import { QueriesController } from './handlers/queries.controller';
+import { RunTelemetry } from './handlers/telemetry.adapter';
 import { RUN_MIGRATIONS } from './migrations';
 import { runPeopleProjection } from './projections/people.projection';
 import { RunQueries } from './projections/run.queries';
@@ -79,14 +82,19 @@ const providersOf = (config: ExecutorConfig): Provider[] => [
   { provide: EXECUTOR_CONFIG, useValue: config },
   {
     provide: EXECUTOR,
-    inject: [EVENT_LOG, WORK_QUEUES, NATS_CONNECTION, DATABASE, LOGGER],
+    inject: [EVENT_LOG, WORK_QUEUES, NATS_CONNECTION, DATABASE, LOGGER, TRACING, METRICS],
     useFactory: (
       log: EventLog,
       queues: WorkQueues,
       connection: NatsConnection,
       db: Database,
       logger: Logger,
-    ) => assemble({ config, log, queues, connection, db, logger }),
+      tracing: Tracing,
+      metrics: Metrics,
+    ) => {
+      const telemetry = new RunTelemetry(tracing, metrics);
+      return assemble({ config, log, queues, connection, db, logger, telemetry });
+    },
   },
   {
     provide: RUN_CONTROLS,

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import type { TraceConfig } from './trace-exporter';
 
 /** The environment as a service reads it; `process.env` in production, a literal in tests. */
 export type Env = Readonly<Record<string, string | undefined>>;
@@ -42,6 +43,17 @@ const wholeNumber = (min: number, max: number) =>
     .transform(Number)
     .refine((n) => n >= min && n <= max, `must be a whole number from ${min} to ${max}`);
 
+/** Where traces go, under OpenTelemetry's own names. */
+export const traceEnv = {
+  OTEL_EXPORTER_OTLP_ENDPOINT: z.url('must be an http(s):// URL').optional(),
+  OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: z.url('must be an http(s):// URL').optional(),
+  OTEL_TRACES_SAMPLER_ARG: z
+    .string()
+    .regex(/^(0(\.\d+)?|1(\.0+)?)$/, 'must be a share from 0 to 1')
+    .transform(Number)
+    .default(1),
+};
+
 /** Variables that every service reads. */
 export const serviceEnv = z.object({
   NATS_URL: z
@@ -61,6 +73,7 @@ export const serviceEnv = z.object({
     .default('info'),
   RUNYARD_RPC_CONCURRENCY: wholeNumber(1, 10_000).default(64),
   RUNYARD_SHUTDOWN_SECONDS: wholeNumber(1, 600).default(20),
+  ...traceEnv,
 });
 
 /** What every service needs to run; built by {@link readConfig} or passed in by a launcher that hosts several services. */
@@ -75,6 +88,8 @@ export interface ServiceConfig {
   rpcConcurrency: number;
   /** How long work in hand may take after SIGTERM, milliseconds. */
   shutdownMs: number;
+  /** Where traces are sent; undefined: nowhere. */
+  traces?: TraceConfig;
 }
 
 /** Reads what every service needs. Throws ConfigError. */
@@ -92,5 +107,13 @@ export function readConfig(env: Env = process.env): ServiceConfig {
     logLevel: v.RUNYARD_LOG_LEVEL,
     rpcConcurrency: v.RUNYARD_RPC_CONCURRENCY,
     shutdownMs: v.RUNYARD_SHUTDOWN_SECONDS * 1000,
+    traces: tracesOf(v),
   };
+}
+
+/** Where traces go; undefined: nowhere. */
+export function tracesOf(v: z.output<z.ZodObject<typeof traceEnv>>): TraceConfig | undefined {
+  const { OTEL_EXPORTER_OTLP_ENDPOINT: base, OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: own } = v;
+  const url = own ?? (base && `${base.replace(/\/$/, '')}/v1/traces`);
+  return url === undefined ? undefined : { url, ratio: v.OTEL_TRACES_SAMPLER_ARG };
 }

@@ -1,6 +1,6 @@
 export { bootstrap, opsTargetOf, startService } from './bootstrap';
 export type { StartOptions } from './bootstrap';
-export { ConfigError, readConfig, readEnv, serviceEnv } from './config';
+export { ConfigError, readConfig, readEnv, serviceEnv, traceEnv, tracesOf } from './config';
 export type { Env, ServiceConfig } from './config';
 export { Health } from './health';
 export type { CheckReport, Fault, Part, Probe, ReadyReport } from './health';
@@ -31,6 +31,9 @@ export {
   RPC_CLIENT,
   SERVICE_CONFIG,
   SERVICE_NAME,
+  TRACING,
   WORK_QUEUES,
 } from './tokens';
+export { Tracing } from './tracing';
+export type { OpenSpan, SpanFacts } from './tracing';
 export * from './types';

@@ -1,6 +1,7 @@
 import type { LogStream } from '@runyard/contracts';
 import type { Projection } from '@runyard/persistence';
 import type { ServiceConfig } from './config';
+import type { Tracing } from './tracing';
 
 export interface ServiceOptions {
   /** Name of the service: its RPC subjects, its CloudEvents source, its log lines. */
@@ -16,6 +17,8 @@ export interface ServiceOptions {
   migrate?: (ownerUrl: string) => Promise<unknown>;
   /** False where another part of the process reports event loop and memory. */
   processMetrics?: boolean;
+  /** Takes the service's spans; default: what its configuration says. */
+  tracing?: Tracing;
   /** Where log lines go; default stdout. */
   logTo?: { write(line: string): void };
 }

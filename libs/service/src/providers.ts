@@ -4,7 +4,9 @@ import { createLogger } from './logger';
 import type { Logger } from './logger';
 import { Loops } from './loops';
 import { Metrics } from './metrics';
+import type { ServiceConfig } from './config';
 import type { ServiceOptions } from './options';
+import { Tracing } from './tracing';
 import { ProjectorHost } from './projector-host';
 import { connectResources } from './resources';
 import type { Resources } from './resources';
@@ -20,6 +22,7 @@ export function providersOf(options: ServiceOptions): Provider[] {
     { provide: tokens.SERVICE_OPTIONS, useValue: options },
     { provide: tokens.LOGGER, useFactory: () => createLogger(name, config.logLevel, options.logTo) },
     { provide: tokens.METRICS, useFactory: () => new Metrics(name) },
+    { provide: tokens.TRACING, useFactory: () => options.tracing ?? tracingFor(name, config) },
     {
       provide: tokens.RESOURCES,
       inject: [tokens.METRICS, tokens.LOGGER],
@@ -57,6 +60,11 @@ function parts(): Provider[] {
 
 function fromResources(provide: symbol, take: (resources: Resources) => unknown): Provider {
   return { provide, inject: [tokens.RESOURCES], useFactory: take };
+}
+
+/** The exporter is loaded only where somebody collects: it is large. */
+async function tracingFor(service: string, { traces }: ServiceConfig): Promise<Tracing> {
+  return traces ? (await import('./trace-exporter.js')).tracingTo(service, traces) : Tracing.off;
 }
 
 async function prepare(options: ServiceOptions, metrics: Metrics, logger: Logger): Promise<Resources> {

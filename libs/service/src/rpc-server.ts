@@ -5,6 +5,7 @@ import type { Logger } from './logger';
 import type { Metrics } from './metrics';
 import { toProblem } from './problem.adapter';
 import { withContext } from './request-context';
+import { Tracing } from './tracing';
 import type { RpcHandler } from './types';
 
 /** Requests that may wait for a place, per place; more are turned away at once, since their callers have given up before their turn. */
@@ -30,6 +31,7 @@ export class RpcServer {
     private readonly concurrency: number,
     private readonly logger: Logger,
     private readonly metrics: Metrics,
+    private readonly tracing = Tracing.off,
   ) {}
 
   serve(method: string, handler: RpcHandler): void {
@@ -85,16 +87,21 @@ export class RpcServer {
       return 'malformed_json';
     }
     const { caller, traceparent, requestId } = request;
-    return withContext({ requestId, traceparent, org: caller.org, method }, async () => {
-      try {
-        respond(message, { ok: true, value: (await handler(caller, request.input)) ?? null });
-        return 'ok';
-      } catch (error) {
-        const problem = toProblem(error, this.logger, `${this.service} ${method}`);
-        respond(message, refusal(problem));
-        return problem.code;
-      }
-    });
+    const attributes = { 'rpc.system': 'nats', 'rpc.service': this.service, 'rpc.method': method };
+    const facts = { kind: 'server', parent: traceparent, attributes } as const;
+    return withContext({ requestId, org: caller.org, method }, () =>
+      this.tracing.within(`${this.service}/${method}`, facts, async (span) => {
+        try {
+          respond(message, { ok: true, value: (await handler(caller, request.input)) ?? null });
+          return 'ok';
+        } catch (error) {
+          const problem = toProblem(error, this.logger, `${this.service} ${method}`);
+          span.fail(problem.code);
+          respond(message, refusal(problem));
+          return problem.code;
+        }
+      }),
+    );
   }
 
   /** Invariant 2: a place is handed over, never counted twice. */

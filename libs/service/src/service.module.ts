@@ -19,6 +19,7 @@ import type { Resources } from './resources';
 import { rpcHandlers } from './rpc-discovery';
 import { RpcServer } from './rpc-server';
 import * as tokens from './tokens';
+import type { Tracing } from './tracing';
 
 /** An org that nobody has: readiness asks under row-level security and sees nothing. */
 const NO_ORG = '00000000-0000-0000-0000-000000000000';
@@ -44,6 +45,7 @@ export class ServiceModule implements OnApplicationBootstrap, OnModuleDestroy, O
     @Inject(Loops) private readonly loops: Loops,
     @Inject(ProjectorHost) private readonly projectors: ProjectorHost,
     @Inject(DiscoveryService) private readonly discovery: DiscoveryService,
+    @Inject(tokens.TRACING) private readonly tracing: Tracing,
   ) {}
 
   static forRoot(options: ServiceOptions): DynamicModule {
@@ -72,6 +74,7 @@ export class ServiceModule implements OnApplicationBootstrap, OnModuleDestroy, O
       config.rpcConcurrency,
       this.logger,
       this.metrics,
+      this.tracing,
     );
     const handlers = rpcHandlers(this.discovery);
     for (const [method, handler] of handlers) this.rpc.serve(method, handler);
@@ -89,6 +92,7 @@ export class ServiceModule implements OnApplicationBootstrap, OnModuleDestroy, O
 
   async onApplicationShutdown(): Promise<void> {
     await this.resources.close();
+    await this.tracing.stop();
     await this.ops?.close();
     this.metrics.registry.clear();
     this.logger.info('stopped');

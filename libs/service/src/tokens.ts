@@ -8,6 +8,7 @@ export const DATABASE = Symbol('DATABASE');
 export const RPC_CLIENT = Symbol('RPC_CLIENT');
 export const LOGGER = Symbol('LOGGER');
 export const METRICS = Symbol('METRICS');
+export const TRACING = Symbol('TRACING');
 /** The connections behind the tokens above; closed last, by the module alone. */
 export const RESOURCES = Symbol('RESOURCES');
 export const SERVICE_OPTIONS = Symbol('SERVICE_OPTIONS');

@@ -2,6 +2,7 @@ import { createParamDecorator } from '@nestjs/common';
 import type { ExecutionContext } from '@nestjs/common';
 import type { FastifyRequest } from 'fastify';
 import type { Caller } from '@runyard/contracts';
+import type { OpenSpan } from '@runyard/service';
 import type { Credential } from '../credentials/credential';
 import type { RouteDeclaration } from './route';
 
@@ -34,6 +35,8 @@ declare module 'fastify' {
     credential: Credential | undefined;
     /** W3C trace context: the client's, or a new one. */
     traceparent: string;
+    /** Ends with the answer; undefined until the door has been reached. */
+    span: OpenSpan | undefined;
   }
 }
 

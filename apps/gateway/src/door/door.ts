@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Problem } from '@runyard/contracts';
-import { newTraceparent, withContext } from '@runyard/service';
+import { newTraceparent, Tracing, withContext } from '@runyard/service';
+import type { OpenSpan } from '@runyard/service';
 import type { Authenticator } from '../credentials/authenticator';
 import { presented, requireRole } from '../credentials/credential';
 import type { Credential, Presented } from '../credentials/credential';
@@ -19,10 +20,11 @@ export function requestIdOf(header: string | string[] | undefined): string {
   return typeof header === 'string' && REQUEST_ID.test(header) ? header : randomUUID();
 }
 
-const traceparentOf = (request: FastifyRequest): string => {
+/** The trace that a request brings along; undefined where it brings none that is one. */
+function givenTrace(request: FastifyRequest): string | undefined {
   const given = one(request.headers.traceparent);
-  return given !== undefined && TRACEPARENT.test(given) ? given : newTraceparent();
-};
+  return given !== undefined && TRACEPARENT.test(given) ? given : undefined;
+}
 
 /**
  * What every request passes before a controller sees it, in this order: is there such a route; who asks; not too often;
@@ -38,12 +40,14 @@ export class Door {
       /** Credentials that did not hold, per address. */
       failures: RateLimiter;
     },
+    private readonly tracing = Tracing.off,
   ) {}
 
   /** Before the body: route, credential, rate, role. */
   async admit(request: FastifyRequest, reply: FastifyReply): Promise<void> {
     reply.header('x-request-id', request.id);
-    request.traceparent = traceparentOf(request);
+    request.span = this.spanOf(request);
+    request.traceparent = request.span.traceparent ?? newTraceparent();
     const route = this.routeOf(request);
     if (route.access === 'public') return this.limit(`address:${request.ip}`, reply);
     const { traceparent } = request;
@@ -92,6 +96,15 @@ export class Door {
   /** Name of the route for metrics; `none` for paths that do not exist, whose number is without bound. */
   nameOf(request: FastifyRequest): string {
     return this.table.find(request.method, request.routeOptions.url)?.name ?? 'none';
+  }
+
+  private spanOf(request: FastifyRequest): OpenSpan {
+    const path = request.is404 ? undefined : request.routeOptions.url;
+    return this.tracing.open(`${request.method} ${path ?? ''}`.trimEnd(), {
+      kind: 'server',
+      parent: givenTrace(request),
+      attributes: { 'http.request.method': request.method, 'http.route': path ?? '' },
+    });
   }
 
   private routeOf(request: FastifyRequest): RouteDeclaration {

@@ -77,6 +77,7 @@ export async function installDoor(
   instance.decorateRequest('call', undefined);
   instance.decorateRequest('credential', undefined);
   instance.decorateRequest('traceparent', '');
+  instance.decorateRequest('span', undefined);
   instance.addHook('onRequest', async (request, reply) => door.admit(request, reply));
   instance.addHook('preHandler', (request, reply, done) => {
     try {
@@ -93,6 +94,9 @@ export async function installDoor(
 
 function reportAnswer(route: string, request: FastifyRequest, reply: FastifyReply, report: DoorReport): void {
   const labels = { route, method: request.method, status: String(reply.statusCode) };
+  request.span?.set({ 'http.response.status_code': reply.statusCode });
+  if (reply.statusCode >= 500) request.span?.fail(String(reply.statusCode));
+  request.span?.end();
   report.seconds.observe(labels, reply.elapsedTime / 1000);
   const { id: requestId, credential } = request;
   const who = { credential: credential?.id, org: credential?.caller.org };

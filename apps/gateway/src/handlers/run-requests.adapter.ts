@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto';
-import { REPLY_HEADER, requestSubject } from '@runyard/contracts';
+import { REPLY_HEADER, requestSubject, TRACE_HEADER } from '@runyard/contracts';
 import type { IntakeAnswer, RunRequest } from '@runyard/contracts';
 import type { WorkQueues } from '@runyard/event-log';
+import { currentContext } from '@runyard/service';
 
 /** The part of a bus connection that awaiting one answer needs. */
 export interface ReplyConnection {
@@ -13,6 +14,9 @@ export interface ReplyConnection {
 
 /** An address for one answer; random, so that nobody else can know it. */
 const replySubject = (): string => `_INBOX.${randomUUID().replaceAll('-', '')}`;
+
+const traceHeader = (traceparent: string | undefined): Record<string, string> =>
+  traceparent === undefined ? {} : { [TRACE_HEADER]: traceparent };
 
 /** Publishes run requests and awaits what intake says (P2.7). */
 export class RunRequests {
@@ -37,7 +41,10 @@ export class RunRequests {
     });
     const timer = setTimeout(() => settle(undefined), this.patienceMs);
     try {
-      await this.queues.publish(requestSubject(org), request, { [REPLY_HEADER]: inbox });
+      await this.queues.publish(requestSubject(org), request, {
+        [REPLY_HEADER]: inbox,
+        ...traceHeader(currentContext()?.traceparent),
+      });
       return await answered;
     } finally {
       clearTimeout(timer);

@@ -24,6 +24,7 @@ import { Presence } from './presence.adapter';
 import { RegistryFacts } from './registry.adapter';
 import { RunLog } from './run-log.adapter';
 import { Sweep } from './sweep.process';
+import { RunTelemetry } from './telemetry.adapter';
 import { Texts } from './texts.adapter';
 import { WorkConsumer } from './work.consumer';
 
@@ -40,6 +41,8 @@ export interface Foundations {
   /** Replace what calls the outside world; tests do. */
   models?: (org: string) => ModelAdapter;
   tools?: ToolRunner;
+  /** Where spans and measures of runs go; default: nowhere. */
+  telemetry?: RunTelemetry;
 }
 
 /** The executor's parts, wired. */
@@ -92,7 +95,7 @@ export function assemble(on: Foundations): Executor {
     presence,
     drivers,
     intakeProcess,
-    intake: new IntakeConsumer(connection, queues, intakeProcess, config.intakeConcurrency),
+    intake: new IntakeConsumer(connection, queues, intakeProcess, config.intakeConcurrency, parts.telemetry),
     work: new WorkConsumer(queues, parts.runs, drivers, evidences, config.intakeConcurrency),
     sweep: new Sweep({ ...parts, drivers, evidences, intake: intakeProcess }),
   };
@@ -104,7 +107,15 @@ export const reactionsOf = (executor: Executor, { approvalTtlMs }: ExecutorConfi
 ];
 
 /** What parts take from outside: models, time, chance, settings. */
-const portsOf = ({ config, logger, models, clock = Date.now, random = Math.random }: Foundations) => ({
+const portsOf = ({
+  config,
+  logger,
+  models,
+  clock = Date.now,
+  random = Math.random,
+  telemetry = new RunTelemetry(),
+}: Foundations) => ({
+  telemetry,
   models: models ?? modelsFor(config),
   clock,
   random,

@@ -1,6 +1,7 @@
 import type { Actor, IntakeAnswer, RunRequest } from '@runyard/contracts';
 import { Problem } from '@runyard/contracts';
 import { formatPosition, VersionConflict } from '@runyard/event-log';
+import { currentContext } from '@runyard/service';
 import { claim } from '../domain/claim';
 import type { NewRunEvent } from '../domain/decision';
 import { fold } from '../domain/evolve';
@@ -44,7 +45,8 @@ export class Births {
       runId,
       born.map((event) => dated(event, 0)),
     );
-    const loaded: LoadedRun = { ...before, run: NO_RUN, material };
+    const { traceparent } = currentContext() ?? {};
+    const loaded: LoadedRun = { ...before, run: NO_RUN, material, traceparent };
     const claims = born[0]?.type === 'RunQueued' && this.ports.drivers.register(runId, 1);
     try {
       return await (claims ? this.startHere(loaded, born, request) : this.queue(loaded, born, request));

@@ -81,7 +81,7 @@ export class Drivers {
     const driver = new Driver(this.ports, loaded, definition, epoch);
     this.registered.set(loaded.runId, { epoch, driver });
     if (this.stopping) driver.stop();
-    const done = this.follow(driver, loaded).finally(() => this.drives.delete(done));
+    const done = this.follow(driver, loaded, definition).finally(() => this.drives.delete(done));
     this.drives.add(done);
   }
 
@@ -160,10 +160,10 @@ export class Drivers {
     return 'driving';
   }
 
-  private async follow(driver: Driver, loaded: LoadedRun): Promise<void> {
+  private async follow(driver: Driver, loaded: LoadedRun, definition: DefinitionSnapshot): Promise<void> {
     const { org, runId } = loaded;
     try {
-      await driver.drive();
+      await this.ports.telemetry.driving(loaded, definition, () => driver.drive());
     } catch (error) {
       // Not passed on at once: a run that fails its driver again and again is the sweep's to slow down and to close.
       this.ports.log.error(

@@ -7,10 +7,11 @@ import type { DriveCircumstances } from './judgement.adapter';
 import { callModelOnce, NOTHING_USED } from './model-call.process';
 import type { ModelCallPorts } from './model-call.process';
 import type { LoadedRun } from './run-log.adapter';
+import type { RunTelemetry } from './telemetry.adapter';
 import { callToolOnce } from './tool-call.process';
 import type { ToolCallPorts } from './tool-call.process';
 
-export type EffectPorts = ModelCallPorts & ToolCallPorts;
+export type EffectPorts = ModelCallPorts & ToolCallPorts & { telemetry: RunTelemetry };
 
 /** An effect that the log has announced: one attempt at a model turn or at a tool call. */
 interface Announced {
@@ -109,15 +110,11 @@ export class Effects {
     const deadlineLeftMs = run.bounds.deadlineSeconds * 1_000 - usedMilliseconds(run, this.ports.clock());
     const { org } = this.loaded;
     const { overheadBytes } = this.at;
-    return callModelOnce(this.ports, {
-      org,
-      run,
-      phase,
-      definition: this.definition,
-      overheadBytes,
-      deadlineLeftMs,
-      signal,
-    });
+    const { definition } = this;
+    const work = { org, run, phase, definition, overheadBytes, deadlineLeftMs, signal };
+    return this.ports.telemetry.modelCall(this.loaded, definition.models[phase.route], () =>
+      callModelOnce(this.ports, work),
+    );
   }
 
   /** Results of tools in the dialog so far. It only grows, so that each message is looked at once. */
@@ -139,7 +136,7 @@ export class Effects {
     const parsed = tool ? this.at.argumentsFor(tool, call.arguments) : undefined;
     if (!tool || !parsed?.ok || run.phase.name !== 'calling_tools')
       throw new Error(`${call.callId} was started without a judgement`);
-    return callToolOnce(this.ports, {
+    const work = {
       org: this.loaded.org,
       runId: this.loaded.runId,
       conversationId: run.identity.conversationId,
@@ -150,7 +147,8 @@ export class Effects {
       arguments: parsed.value,
       position: this.resultsBefore(run) + index,
       signal,
-    });
+    };
+    return this.ports.telemetry.toolCall(this.loaded, call, () => callToolOnce(this.ports, work));
   }
 }
 

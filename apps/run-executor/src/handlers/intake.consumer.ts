@@ -3,6 +3,7 @@ import { parseWith, Problem, REPLY_HEADER, runRequestSchema } from '@runyard/con
 import { Poison, RetryLater, runIdOf } from '@runyard/event-log';
 import type { NatsConnection, QueueConsumer, QueueMessage, WorkQueues } from '@runyard/event-log';
 import type { Intake } from './intake.process';
+import type { RunTelemetry } from './telemetry.adapter';
 
 /** Durable name on REQUESTS; data, listed in the README. */
 export const INTAKE_DURABLE = 'run-executor-intake';
@@ -17,6 +18,7 @@ export class IntakeConsumer {
     private readonly queues: WorkQueues,
     private readonly intake: Intake,
     private readonly concurrency: number,
+    private readonly telemetry: RunTelemetry,
   ) {}
 
   start(): Promise<QueueConsumer> {
@@ -24,7 +26,7 @@ export class IntakeConsumer {
       queue: 'REQUESTS',
       durable: INTAKE_DURABLE,
       concurrency: this.concurrency,
-      handler: (message) => this.handle(message),
+      handler: (message) => this.telemetry.intake(message, () => this.handle(message)),
       onDead: (message) => this.fence(message),
     });
   }

@@ -1,8 +1,9 @@
 import { setTimeout as wait } from 'node:timers/promises';
-import type { Actor, RunEvent, RunQueued, StoredText } from '@runyard/contracts';
-import { RUN_EVENTS, subjectOf } from '@runyard/contracts';
-import { CommitTooLarge, decodeEvents, LogUnavailable, UnknownEvent } from '@runyard/event-log';
-import type { Appended, Commit, EventLog } from '@runyard/event-log';
+import type { Actor, RunEvent, RunQueued } from '@runyard/contracts';
+import { subjectOf } from '@runyard/contracts';
+import { CommitTooLarge, LogUnavailable } from '@runyard/event-log';
+import type { Appended, EventLog } from '@runyard/event-log';
+import { currentContext } from '@runyard/service';
 import type { NewRunEvent } from '../domain/decision';
 import type { ChatMessage } from '../domain/dialog';
 import { fold } from '../domain/evolve';
@@ -12,6 +13,7 @@ import { NO_RUN } from '../domain/run';
 import type { Run } from '../domain/run';
 import { messagesOf } from '../domain/transcript';
 import { Histories } from './histories';
+import { eventsOf, largeTexts } from './run-commits';
 import type { Texts } from './texts.adapter';
 
 /** A run as its log tells it, up to `sequence`. */
@@ -23,6 +25,8 @@ export interface LoadedRun {
   /** Sequence of the run's last commit: the expectation of the next append. */
   sequence: number;
   material: Material;
+  /** Trace that the run was asked for in. */
+  traceparent?: string;
   /** Monotonic time in ms at which the log was last asked or written to: `run` was current then, or later (P4.2). */
   freshAt: number;
 }
@@ -72,7 +76,17 @@ export class RunLog {
     const events = eventsOf(commits);
     const material = await this.materialFor(org, runId, events);
     const run = fold(NO_RUN, events, material);
-    return { org, runId, subject, run, sequence: commits.at(-1)?.sequence ?? 0, material, freshAt };
+    const traceparent = commits[0]?.events[0]?.traceparent;
+    return {
+      org,
+      runId,
+      subject,
+      run,
+      sequence: commits.at(-1)?.sequence ?? 0,
+      material,
+      freshAt,
+      traceparent,
+    };
   }
 
   /** Material of a run that is about to be born. */
@@ -112,7 +126,8 @@ export class RunLog {
   ): Promise<Appended> {
     const notBefore = loaded.run.situation === 'none' ? 0 : loaded.run.lastEventAt;
     const { subject, sequence: expected, runId } = loaded;
-    const meta = { actor, source: this.source, correlationId: runId };
+    const { traceparent } = currentContext() ?? {};
+    const meta = { actor, source: this.source, correlationId: runId, traceparent };
     let commitId: string | undefined;
     for (;;) {
       try {
@@ -175,25 +190,4 @@ async function untilAnswered<T>(ask: () => Promise<T>): Promise<T> {
       await wait(LOG_RETRY_MS);
     }
   }
-}
-
-/** Typed events of commits. A run with an event that this code does not know is refused as a whole (P8.9). */
-export function eventsOf(commits: readonly Commit[]): RunEvent[] {
-  return commits.flatMap((commit) => {
-    const { events, unknown } = decodeEvents(commit, RUN_EVENTS);
-    if (unknown) throw new UnknownEvent(commit.subject, commit.events.map((event) => event.type).join(', '));
-    // The table of known events and the upcasters vouch for the type.
-    return events as RunEvent[];
-  });
-}
-
-/** Texts of an event that the dialog needs whole. Results of tools are not among them: the model sees them shortened. */
-function largeTexts(event: RunEvent): StoredText[] {
-  if (event.type === 'RunQueued') return [event.data.input];
-  if (event.type === 'CallApproved') return event.data.arguments === null ? [] : [event.data.arguments];
-  if (event.type !== 'ModelTurnCompleted') return [];
-  const { text, providerState, toolCalls } = event.data;
-  return [text, providerState, ...toolCalls.map((call) => call.arguments)].filter(
-    (stored) => stored !== null,
-  );
 }

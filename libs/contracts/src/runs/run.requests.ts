@@ -44,6 +44,8 @@ export type RunRequest = z.infer<typeof runRequestSchema>;
 
 /** Headers of a request message. */
 export const REPLY_HEADER = 'Runyard-Reply';
+/** W3C trace context of whoever asks; the run's spans join that trace. */
+export const TRACE_HEADER = 'traceparent';
 
 /** What intake answers to the reply subject of a request. */
 export type IntakeAnswer =

@@ -12,6 +12,7 @@ import type { ToolRunner } from '../../tools/types';
 import { assemble, reactionsOf } from '../assembly.process';
 import type { Executor } from '../assembly.process';
 import { ControlsController } from '../controls.controller';
+import type { RunTelemetry } from '../telemetry.adapter';
 import { scriptedModel, scriptedTools } from './script';
 import type { Outside, Script } from './script';
 import { CrashTap, MortalTap, OPEN_TAP, tappedDatabase, tappedLog, tappedQueues } from './taps';
@@ -38,6 +39,7 @@ export interface Circumstances {
   /** Real adapters instead of the world's script. */
   models?: () => ModelAdapter;
   tools?: ToolRunner;
+  telemetry?: RunTelemetry;
   /** Another way to the bus than straight, for instance a faulty one. */
   servers?: string;
 }
@@ -88,6 +90,7 @@ export class TestExecutor {
       tools: at.tools ?? scriptedTools(world.outside, tap),
       random: () => 0,
       clock,
+      telemetry: at.telemetry,
     });
     const self = new TestExecutor(bus, executor, tap);
     if (inner instanceof CrashTap) inner.onCrash = () => void self.die();

@@ -29,7 +29,7 @@ import { eventually, freshDatabase, startNats } from '@runyard/testing';
 import type { TestDatabase, TestNats } from '@runyard/testing';
 import { RUN_MIGRATIONS } from '../../migrations';
 import { runsProjection } from '../../projections/runs.projection';
-import { eventsOf } from '../run-log.adapter';
+import { eventsOf } from '../run-commits';
 import { ORG, OWNER } from './people';
 import { MODEL, Outside, TOOLS } from './script';
 import type { Ground } from './test-executor';
