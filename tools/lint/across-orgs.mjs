@@ -13,4 +13,6 @@ export const ACROSS_ORGS = [
   /^apps\/scheduler\/src\/projections\/clock\.queries\.ts$/,
   // Reservations whose run never came to be: one sweep looks after all orgs.
   /^apps\/budget-ledger\/src\/projections\/unborn\.queries\.ts$/,
+  // One scan finds the approvals of all orgs that nobody decided in time.
+  /^apps\/approvals\/src\/projections\/due\.queries\.ts$/,
 ];

@@ -3,6 +3,8 @@ export * from './agents/agent.requests';
 export * from './agents/schedule.requests';
 export * from './agents/start-conditions';
 export * from './approvals/approval.events';
+export * from './approvals/approval.requests';
+export * from './approvals/argument-changes';
 export * from './approvals/argument-condition';
 export * from './approvals/call-decision';
 export * from './approvals/group-key';

@@ -105,6 +105,26 @@ export const PROBLEM_CATALOGUE: Readonly<Record<ProblemCode, ProblemEntry>> = {
     'The control makes no sense in the state of the run, for example because it has ended.',
     'Read the run; `detail` names its state.',
   ),
+  approval_decided: refused(
+    'Somebody has decided already',
+    'The approval was decided before; `verdict`, `decided_by` and `decided_at` are the first decision, which stands.',
+    'Nothing is to be done; read the approval to see what became of it.',
+  ),
+  approval_expired: refused(
+    'Nobody decided in time',
+    'The approval expired and the call was not made. An expiry is no denial: nobody said no.',
+    'Start the work again, or raise the time that approvals are given.',
+  ),
+  approval_withdrawn: refused(
+    'The run no longer asks',
+    'The run ended, or its call went another way, before anybody decided.',
+    'Nothing is to be done; the call was not made because of this decision.',
+  ),
+  rule_outranks_deny: refused(
+    'The rule would go against one that denies',
+    'A standing rule, named in `rule_id`, denies such calls; an approval makes no rule that outranks it.',
+    'Approve this call alone, or have an admin change the rule that denies.',
+  ),
   cursor_expired: refused(
     'The events after this cursor are gone',
     'The event log was restored or cut, or the cursor lies beyond its end.',

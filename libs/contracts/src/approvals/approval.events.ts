@@ -1,4 +1,5 @@
 import type { DomainEvent, StoredText } from '../envelope';
+import type { PermissionRule } from './permission.events';
 
 // Context `approvals`: one aggregate a question, under the approval's id. The run asks (`ApprovalRequested` in its log), a
 // person decides here, and the run takes the answer over: decided and applied are two facts in two logs.
@@ -51,6 +52,10 @@ export type ApprovalDecided = DomainEvent<
     groupKey: string | null;
     /** The rule that was made of the decision. */
     ruleId: string | null;
+    /** That rule itself: it is added to the org's rules by reaction, so that no crash loses it. */
+    rule?: PermissionRule;
+    /** The approval whose decision for the whole group answered this one too. */
+    groupOf?: string;
   }
 >;
 

@@ -1,0 +1,14 @@
+import { acrossRoleOf, roleOf, runMigrations, schemaOf } from '@runyard/persistence';
+import type { Migration } from '@runyard/persistence';
+import { CREATE_APPROVALS } from './0001-approvals';
+
+const SERVICE = 'approvals';
+
+/** Schema `approvals`, oldest step first. Steps that were released never change; a mistake is mended by the next one. */
+export const APPROVALS_MIGRATIONS: readonly Migration[] = [CREATE_APPROVALS];
+
+/** Brings the schema up to date; several instances may call it at once. */
+export function migrateApprovals(ownerUrl: string): Promise<string[]> {
+  const roles = [roleOf(SERVICE), acrossRoleOf(SERVICE)];
+  return runMigrations({ url: ownerUrl, schema: schemaOf(SERVICE), migrations: APPROVALS_MIGRATIONS, roles });
+}
