@@ -4,7 +4,7 @@ import { readEnv } from '@runyard/service';
 import { z } from 'zod';
 import { streamDefinitions } from '../nats/streams';
 
-const SERVICES = ['agent-registry', 'budget-ledger', 'gateway', 'run-executor', 'scheduler'];
+const SERVICES = ['agent-registry', 'approvals', 'budget-ledger', 'gateway', 'run-executor', 'scheduler'];
 
 const schema = z.object({
   NATS_URL: z.string(),
@@ -14,6 +14,7 @@ const schema = z.object({
   RUNYARD_STREAM_REPLICAS: z.enum(['1', '3'], 'must be 1 or 3').default('1'),
   AGENT_REGISTRY_DB_PASSWORD: z.string(),
   BUDGET_LEDGER_DB_PASSWORD: z.string(),
+  APPROVALS_DB_PASSWORD: z.string(),
   GATEWAY_DB_PASSWORD: z.string(),
   RUN_EXECUTOR_DB_PASSWORD: z.string(),
   SCHEDULER_DB_PASSWORD: z.string(),
@@ -28,6 +29,7 @@ async function prepare(): Promise<void> {
   const passwords = new Map([
     [roleOf('agent-registry'), env.AGENT_REGISTRY_DB_PASSWORD],
     [roleOf('budget-ledger'), env.BUDGET_LEDGER_DB_PASSWORD],
+    [roleOf('approvals'), env.APPROVALS_DB_PASSWORD],
     [roleOf('gateway'), env.GATEWAY_DB_PASSWORD],
     [roleOf('run-executor'), env.RUN_EXECUTOR_DB_PASSWORD],
     [roleOf('scheduler'), env.SCHEDULER_DB_PASSWORD],

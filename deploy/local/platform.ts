@@ -9,6 +9,9 @@ import { AgentRegistryModule } from '../../apps/agent-registry/src/agent-registr
 import { AGENT_REGISTRY_MIGRATIONS } from '../../apps/agent-registry/src/migrations';
 import { BudgetLedgerModule } from '../../apps/budget-ledger/src/budget-ledger.module';
 import { BUDGET_LEDGER_MIGRATIONS } from '../../apps/budget-ledger/src/migrations';
+import { ApprovalsModule } from '../../apps/approvals/src/approvals.module';
+import { APPROVALS_DEFAULTS } from '../../apps/approvals/src/config';
+import { APPROVALS_MIGRATIONS } from '../../apps/approvals/src/migrations';
 import { GATEWAY_DEFAULTS } from '../../apps/gateway/src/config';
 import { startGateway } from '../../apps/gateway/src/http.module';
 import type { RunningGateway } from '../../apps/gateway/src/http.module';
@@ -29,6 +32,7 @@ export const SERVICES = [
   { service: 'run-executor', migrations: RUN_MIGRATIONS },
   { service: 'scheduler', migrations: SCHEDULER_MIGRATIONS },
   { service: 'budget-ledger', migrations: BUDGET_LEDGER_MIGRATIONS },
+  { service: 'approvals', migrations: APPROVALS_MIGRATIONS },
   { service: 'gateway', migrations: GATEWAY_MIGRATIONS },
 ] as const;
 
@@ -51,6 +55,8 @@ export interface PlatformOptions {
   ledgerClock?: () => number;
   /** Where traces are sent; undefined: nowhere. */
   traces?: ServiceConfig['traces'];
+  /** The clock of approvals, epoch ms; tests move their own. */
+  approvalsClock?: () => number;
   /** Requests a key may make in a minute. */
   ratePerMinute?: number;
   log?: (line: string) => void;
@@ -91,6 +97,8 @@ export class Platform {
       apps.push(await startService(SchedulerModule.forRoot(scheduling, {}, options.schedulerClock)));
       const ledger = { service: configFor(stack, 'budget-ledger', options) };
       apps.push(await startService(BudgetLedgerModule.forRoot(ledger, {}, options.ledgerClock)));
+      const approving = { ...APPROVALS_DEFAULTS, service: configFor(stack, 'approvals', options) };
+      apps.push(await startService(ApprovalsModule.forRoot(approving, {}, options.approvalsClock)));
       if (options.executor)
         apps.push(await startService(RunExecutorModule.forRoot(executorConfig(stack, folders, options))));
       const gateway = await startGateway(gatewayConfig(stack, options));

@@ -1,6 +1,7 @@
 import type { Projection } from '@runyard/persistence';
 import { AGENT_REGISTRY_PROJECTIONS } from '../../agent-registry/src/projections';
 import { BUDGET_LEDGER_PROJECTIONS } from '../../budget-ledger/src/projections';
+import { APPROVALS_PROJECTIONS } from '../../approvals/src/projections';
 import { RUN_EXECUTOR_PROJECTIONS } from '../../run-executor/src/projections';
 import { SCHEDULER_PROJECTIONS } from '../../scheduler/src/projections';
 
@@ -32,6 +33,7 @@ export const PROJECTIONS: readonly InstalledProjection[] = [
   ...AGENT_REGISTRY_PROJECTIONS,
   ...SCHEDULER_PROJECTIONS,
   ...BUDGET_LEDGER_PROJECTIONS,
+  ...APPROVALS_PROJECTIONS,
 ];
 
 export const nameOf = ({ projection }: InstalledProjection): string => projection.name;

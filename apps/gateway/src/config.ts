@@ -55,6 +55,8 @@ export interface GatewayConfig {
   /** Origin for absolute links in problem documents; '': relative ones. */
   publicUrl: string;
   rate: { quota: number; windowSeconds: number };
+  /** Credentials that do not hold, per address. Default: enough for a misconfigured client, too few for guessing. */
+  failures?: { quota: number; windowSeconds: number };
   keyCacheMs: number;
   streams: { maxViewers: number; maxWaiting: number; pingMs: number; retryMs: number };
   /** Undefined: only API keys are accepted. */

@@ -94,7 +94,7 @@ function providersOf(config: GatewayConfig): Provider[] {
   return [...door(config), ...answers(config), ...streams(config)];
 }
 
-function door({ rate, keyCacheMs, tokens }: GatewayConfig): Provider[] {
+function door({ rate, failures, keyCacheMs, tokens }: GatewayConfig): Provider[] {
   return [
     {
       provide: Authenticator,
@@ -108,7 +108,10 @@ function door({ rate, keyCacheMs, tokens }: GatewayConfig): Provider[] {
       provide: Door,
       inject: [Authenticator, TRACING],
       useFactory: (authenticator: Authenticator, tracing: Tracing) => {
-        const limits = { requests: new RateLimiter(rate), failures: new RateLimiter(FAILURES) };
+        const limits = {
+          requests: new RateLimiter(rate),
+          failures: new RateLimiter(failures ?? FAILURES),
+        };
         return new Door(routeTable(), authenticator, limits, tracing);
       },
     },

@@ -9,6 +9,8 @@ export const ANYBODY: readonly Role[] = ROLES;
 export const OWNERS: readonly Role[] = ['member', 'admin'];
 export const STARTERS: readonly Role[] = ['member', 'admin', 'service'];
 export const ADMINS: readonly Role[] = ['admin'];
+/** Decide approvals. */
+export const REVIEWERS: readonly Role[] = ['reviewer', 'admin'];
 /** See all of the org. */
 export const OVERSEERS: readonly Role[] = ['admin', 'operator'];
 /** People, as opposed to keys of applications. */

@@ -1,10 +1,12 @@
 import { RouteTable, routesOf } from '../door/route';
 import { AgentsController } from './agents.controller';
+import { ApprovalsController } from './approvals.controller';
 import { CatalogueController } from './catalogue.controller';
 import { ConversationsController } from './conversations.controller';
 import { DocumentsController } from './documents.controller';
 import { KeysController } from './keys.controller';
 import { PeopleController } from './people.controller';
+import { PermissionRulesController } from './permission-rules.controller';
 import { RunStreamController } from './run-stream.controller';
 import { RunsController } from './runs.controller';
 import { SchedulesController } from './schedules.controller';
@@ -16,6 +18,8 @@ export const CONTROLLERS = [
   ConversationsController,
   AgentsController,
   SchedulesController,
+  ApprovalsController,
+  PermissionRulesController,
   CatalogueController,
   PeopleController,
   KeysController,

@@ -28,6 +28,8 @@ const ids = {
   user_id: USER,
   key_id: 'key_0123456789abcdefghij',
   version: '1',
+  approval_id: `apr_${'0'.repeat(26)}`,
+  rule_id: `rul_${'0'.repeat(26)}`,
   code: 'forbidden',
 };
 
@@ -66,6 +68,14 @@ const ENTRIES: Record<string, Entry> = {
   'agents.unlock': { about: 'own' },
   'schedules.preview': { about: 'none', body: { schedule: { type: 'interval', every_hours: 1 } } },
   'schedules.upcoming': { about: 'own' },
+  'approvals.list': { about: 'none' },
+  'approvals.get': { about: 'own' },
+  'approvals.decide': { about: 'own', body: { verdict: 'approve' } },
+  'permissions.list': { about: 'none' },
+  'permissions.add': { about: 'none', body: { scope: { kind: 'org' }, tool: 'x', decision: 'deny' } },
+  'permissions.evaluate': { about: 'own', body: { agent_id: ids.agent_id, tool: 'x' } },
+  'permissions.get': { about: 'org' },
+  'permissions.remove': { about: 'org' },
   'models.list': { about: 'none' },
   'models.allow': {
     about: 'none',
@@ -121,12 +131,18 @@ let owner: Actor;
 const done: { method: string; caller: Caller }[] = [];
 
 beforeAll(async () => {
-  harness = await startHarness({ rate: { quota: 1_000_000, windowSeconds: 60 } });
+  harness = await startHarness({
+    rate: { quota: 1_000_000, windowSeconds: 60 },
+    // Every route is asked without a credential once.
+    failures: { quota: 1_000_000, windowSeconds: 60 },
+  });
   owner = harness.services.actor(ORG, [...ROLES]);
   const methods = [
     'conversations',
     'agents',
     'schedules',
+    'approvals',
+    'permissions',
     'models',
     'tools',
     'platform_prompt',

@@ -6,6 +6,8 @@ const TAGS: Readonly<Record<string, string>> = {
   conversations: 'Dialogs whose turns are runs',
   agents: 'Definitions of agents and their versions',
   schedules: 'When agents will run by themselves',
+  approvals: 'Calls that wait for a person, and what people decided',
+  'permission rules': 'What agents may do without asking, and what they may not do at all',
   models: 'What models agents of the organization may use',
   tools: 'What tools agents of the organization may use',
   'platform prompt': 'The prompt ahead of every agent’s own',
