@@ -48,6 +48,7 @@ export interface OwnerStanding {
   ownerDeactivations?: number;
 }
 
+/** There is an agent: its first version, its details, its owner. */
 export type AgentCreated = DomainEvent<
   'AgentCreated',
   {
@@ -59,19 +60,26 @@ export type AgentCreated = DomainEvent<
   } & CatalogueRows &
     OwnerStanding
 >;
+/** Its behaviour has changed: a new version. */
 export type AgentRevised = DomainEvent<
   'AgentRevised',
   { version: number; behaviour: AgentBehaviour } & CatalogueRows
 >;
+/** Its name, timetable or other details have changed; the version stays. */
 export type AgentEdited = DomainEvent<'AgentEdited', { details: AgentDetails }>;
+/** Its owner has switched it on. */
 export type AgentEnabled = DomainEvent<'AgentEnabled', { reason: string | null } & OwnerStanding>;
+/** Its owner has switched it off, or the owner was deactivated. */
 export type AgentDisabled = DomainEvent<'AgentDisabled', { reason: string | null }>;
+/** An admin has locked it; its owner cannot release that. */
 export type AgentLocked = DomainEvent<'AgentLocked', { reason: string | null }>;
+/** An admin has released the lock. */
 export type AgentUnlocked = DomainEvent<'AgentUnlocked', { reason: string | null }>;
 /** The model was removed from the allowed list; the version keeps what its author chose. */
 export type AgentModelCleared = DomainEvent<'AgentModelCleared', { modelId: string }>;
 /** The tool was deleted from the catalogue; the version keeps what its author chose. */
 export type AgentToolUnlinked = DomainEvent<'AgentToolUnlinked', { tool: string }>;
+/** It is gone; `history` says whether its runs go as well. */
 export type AgentDeleted = DomainEvent<'AgentDeleted', { history: 'keep' | 'purge' }>;
 
 export type AgentEvent =

@@ -7,6 +7,7 @@ import type { PermissionRule } from './permission.events';
 /** What is asked: whether a call may go out, or what became of one that nobody knows the outcome of. */
 export type ApprovalKind = 'call' | 'ambiguous';
 
+/** A run asks and waits. */
 export type ApprovalOpened = DomainEvent<
   'ApprovalOpened',
   {
@@ -35,6 +36,7 @@ export type ApprovalOpened = DomainEvent<
 /** What a person decided. `repeat`, `done` and `fail` answer an ambiguous call. */
 export type ApprovalVerdict = 'approve' | 'deny' | 'repeat' | 'done' | 'fail';
 
+/** A person has answered; the run takes it over as soon as it can. */
 export type ApprovalDecided = DomainEvent<
   'ApprovalDecided',
   {

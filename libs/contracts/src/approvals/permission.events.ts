@@ -52,7 +52,9 @@ export interface PermissionRule {
   approvalId: string | null;
 }
 
+/** A rule holds from the next dispatch on. */
 export type RuleAdded = DomainEvent<'RuleAdded', { rule: PermissionRule }>;
+/** A rule holds no longer. */
 export type RuleRemoved = DomainEvent<'RuleRemoved', { ruleId: string }>;
 export type PermissionEvent = RuleAdded | RuleRemoved;
 

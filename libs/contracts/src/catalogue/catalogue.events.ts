@@ -32,10 +32,13 @@ export interface AllowedModel {
   fallbacks: string[];
 }
 
+/** A model has been put on the org's list. */
 export type ModelAllowed = DomainEvent<'ModelAllowed', { model: AllowedModel }>;
+/** A row of the list has changed; agents that name it follow. */
 export type ModelRevised = DomainEvent<'ModelRevised', { model: AllowedModel }>;
 /** Leaves every fallback list at once. */
 export type ModelRemoved = DomainEvent<'ModelRemoved', { modelId: string }>;
+/** The model of agents whose author chose none. */
 export type DefaultModelSet = DomainEvent<'DefaultModelSet', { modelId: string }>;
 /** The layer ahead of every owner's prompt; empty: none. */
 export type PlatformPromptSet = DomainEvent<'PlatformPromptSet', { prompt: string }>;
@@ -49,8 +52,11 @@ export interface CatalogueTool extends ToolDefinition {
   agentsAllowed: boolean;
 }
 
+/** A tool has been put into the org's catalogue. */
 export type ToolRegistered = DomainEvent<'ToolRegistered', { tool: CatalogueTool }>;
+/** A tool has changed; runs that are queued from now on get the new form. */
 export type ToolRevised = DomainEvent<'ToolRevised', { tool: CatalogueTool }>;
+/** A tool has left the catalogue; agents lose it. */
 export type ToolRemoved = DomainEvent<'ToolRemoved', { name: string }>;
 
 /** Aggregate `tools`. */

@@ -9,18 +9,25 @@ export const ORG_ID = 'org';
 export const userAggregate = (userId: string): string => `user-${userId}`;
 export const keyAggregate = (keyId: string): string => `key-${keyId}`;
 
+/** There is an organization. */
 export type OrganizationCreated = DomainEvent<'OrganizationCreated', { name: string; timeZone: string }>;
+/** Its name or time zone has changed. */
 export type OrganizationEdited = DomainEvent<'OrganizationEdited', { name: string; timeZone: string }>;
+/** A person has joined. */
 export type UserAdded = DomainEvent<
   'UserAdded',
   { userId: string; email: string; name: string; timeZone: string | null; roles: Role[] }
 >;
+/** A person's name, address, time zone or roles have changed. */
 export type UserEdited = DomainEvent<
   'UserEdited',
   { userId: string; email: string; name: string; timeZone: string | null; roles: Role[] }
 >;
+/** The person's credentials and agents stop. */
 export type UserDeactivated = DomainEvent<'UserDeactivated', { userId: string }>;
+/** The person's credentials work again; agents stay off until they are switched on. */
 export type UserReactivated = DomainEvent<'UserReactivated', { userId: string }>;
+/** The person is gone. */
 export type UserDeleted = DomainEvent<'UserDeleted', { userId: string }>;
 /** `hash` is the SHA-256 of the whole key in hex; the key itself is shown once and stored nowhere. */
 export type ApiKeyCreated = DomainEvent<
@@ -34,6 +41,7 @@ export type ApiKeyCreated = DomainEvent<
     expiresAt: number | null;
   }
 >;
+/** The key is refused from now on. */
 export type ApiKeyRevoked = DomainEvent<'ApiKeyRevoked', { keyId: string }>;
 
 export type PeopleEvent =

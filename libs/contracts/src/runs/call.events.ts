@@ -11,6 +11,7 @@ export interface TokenUsage {
   estimated: boolean;
 }
 
+/** Durable before each attempt at a model; one without result after a crash is booked at its worst case (P3.7). */
 export type ModelCallStarted = DomainEvent<
   'ModelCallStarted',
   {
@@ -32,6 +33,7 @@ export interface ErrorInfo {
   text: string;
 }
 
+/** An attempt at a model has failed; `next` says what follows. */
 export type ModelCallFailed = DomainEvent<
   'ModelCallFailed',
   {
@@ -58,6 +60,7 @@ export interface RequestedToolCall {
   arguments: StoredText;
 }
 
+/** The answer of a model that counts: text, reasoning and the tool calls it asks for. */
 export type ModelTurnCompleted = DomainEvent<
   'ModelTurnCompleted',
   {
@@ -114,6 +117,7 @@ export interface CallResolution {
   decision: CallDecision;
 }
 
+/** The call has given a result; `observation` is what the model sees of it. */
 export type ToolCallSucceeded = DomainEvent<
   'ToolCallSucceeded',
   {
@@ -129,6 +133,7 @@ export type ToolCallSucceeded = DomainEvent<
   }
 >;
 
+/** The call has failed, provably or by its own word. */
 export type ToolCallFailed = DomainEvent<
   'ToolCallFailed',
   {
@@ -150,6 +155,7 @@ export type ToolCallFailed = DomainEvent<
   }
 >;
 
+/** The call was not made: a rule, a person or the mode said no. */
 export type ToolCallDenied = DomainEvent<
   'ToolCallDenied',
   {
@@ -163,6 +169,7 @@ export type ToolCallDenied = DomainEvent<
   }
 >;
 
+/** The call was not made, or broken off, because the run is ending. */
 export type ToolCallCancelled = DomainEvent<
   'ToolCallCancelled',
   { step: number; callId: string; tool: string; observation: StoredText; startedAt: number | null }

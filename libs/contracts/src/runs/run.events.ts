@@ -37,6 +37,7 @@ export interface RunIdentity {
   requestDigest: string;
 }
 
+/** Intake has decided that there is a run: its identity, input and bounds. The first event of a run that starts. */
 export type RunQueued = DomainEvent<
   'RunQueued',
   RunIdentity & {
@@ -55,6 +56,7 @@ export type RunQueued = DomainEvent<
   }
 >;
 
+/** Intake has decided that the run does not start, and why. The only event of such a run. */
 export type RunSkipped = DomainEvent<
   'RunSkipped',
   RunIdentity & { reason: SkipReason; holder: string | null }
@@ -62,6 +64,7 @@ export type RunSkipped = DomainEvent<
 
 /** The claim: the fence that every later append of an earlier driver runs into (P3.1). */
 export type RunStarted = DomainEvent<'RunStarted', { epoch: number; instance: string }>;
+/** Another driver has taken over, with the next epoch, on this evidence against the one before. */
 export type RunRecovered = DomainEvent<
   'RunRecovered',
   { epoch: number; instance: string; evidence: 'no_responders' | 'not_mine' | 'silent' | 'woken' }
@@ -81,11 +84,15 @@ export type BudgetSnapshotTaken = DomainEvent<
   }
 >;
 
+/** Somebody wants the run to end; whoever drives it settles what is open, then appends `RunCancelled`. */
 export type RunCancelRequested = DomainEvent<'RunCancelRequested', { reason: CancelReason }>;
+/** Somebody wants the run to pause; whoever drives it settles what is open, then appends `RunPaused`. */
 export type RunPauseRequested = DomainEvent<'RunPauseRequested', Record<string, never>>;
 /** `expiresAt`: epoch milliseconds after which a pause ends the run (`Deadline / pause_expired`). */
 export type RunPaused = DomainEvent<'RunPaused', { expiresAt: number }>;
+/** The pause is over: the run waits for a driver. */
 export type RunResumed = DomainEvent<'RunResumed', Record<string, never>>;
+/** Bounds were raised by these amounts. */
 export type RunExtended = DomainEvent<
   'RunExtended',
   {
@@ -97,6 +104,7 @@ export type RunExtended = DomainEvent<
     key?: string;
   }
 >;
+/** What writing tools may do from the next dispatch on. */
 export type RunModeSet = DomainEvent<'RunModeSet', { mode: Mode }>;
 
 /** Tokens of one model in a run: all its attempts, also those that failed, were cancelled or were lost. */
@@ -128,10 +136,12 @@ export interface RunSpend {
 
 /** `spend` is missing in runs that ended before there was a ledger, and in those that were fenced and never began. */
 export type RunSucceeded = DomainEvent<'RunSucceeded', { output: StoredText; spend?: RunSpend }>;
+/** The run has ended without its result; `termination` and `reason` say why. */
 export type RunFailed = DomainEvent<
   'RunFailed',
   { termination: Termination; reason: FailureReason; error: ErrorInfo; spend?: RunSpend }
 >;
+/** The run has ended because somebody or something wanted it to. */
 export type RunCancelled = DomainEvent<'RunCancelled', { reason: CancelReason; spend?: RunSpend }>;
 /** The run's rows go; the audit keeps a tombstone without content. */
 export type RunDeleted = DomainEvent<'RunDeleted', { agentId: string }>;

@@ -32,6 +32,7 @@ export type SlotDeferred = DomainEvent<
   'SlotDeferred',
   { slot: number; overlap: 'queue' | 'replace'; /** Runs that it waits for. */ holders: string[] }
 >;
+/** A slot that led to no run, and why (P7.2). */
 export type SlotNotRun = DomainEvent<
   'SlotNotRun',
   { slot: number; reason: SlotNotRunReason; /** Code of a refusal. */ code: string | null }
