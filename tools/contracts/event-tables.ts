@@ -48,7 +48,7 @@ export const CONTEXT_FACTS: Readonly<Record<Context, ContextFacts>> = {
     meaning: 'What became of each slot of a timetable',
   },
   budgets: {
-    aggregate: 'one week of one owner, or `caps` of an org',
+    aggregate: '`week-<owner>-<Sunday>`, `owner-<owner>` or `caps`',
     service: 'budget-ledger',
     meaning: 'Tokens that owners may spend in a week: reserved, settled, released',
   },

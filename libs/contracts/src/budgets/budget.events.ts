@@ -17,6 +17,7 @@ export function parseWeekId(id: string): { ownerId: string; week: string } | und
 
 /** Tokens an owner may spend in a week; null: as many as they like. */
 export type DefaultCapSet = DomainEvent<'DefaultCapSet', { tokens: number | null }>;
+/** The owner's own cap, ahead of the org's default; null: no cap. */
 export type OwnerCapSet = DomainEvent<'OwnerCapSet', { ownerId: string; tokens: number | null }>;
 /** The org's default holds for the owner again. */
 export type OwnerCapCleared = DomainEvent<'OwnerCapCleared', { ownerId: string }>;
@@ -45,6 +46,7 @@ export type WeekOpened = DomainEvent<
   'WeekOpened',
   WeekPlace & { previous: string | null; carried: CarriedReservation[]; more: number }
 >;
+/** Further reservations that were open when the week before closed. */
 export type ReservationsCarried = DomainEvent<
   'ReservationsCarried',
   { carried: CarriedReservation[]; more: number }
@@ -62,6 +64,7 @@ export type ReservationChanged = DomainEvent<
   'ReservationChanged',
   { runId: string; tokens: number; reason: 'extended' | 'parked' | 'woken' }
 >;
+/** A reservation was given back unused. */
 export type BudgetReleased = DomainEvent<
   'BudgetReleased',
   { runId: string; tokens: number; reason: 'not_needed' | 'lost' | 'settled_elsewhere' }
