@@ -1,5 +1,5 @@
 import type { DomainEvent } from '../envelope';
-import type { SpendLine } from '../runs/run.events';
+import type { SpendLine } from '../runs/run-spend';
 
 // Context `budgets`. Aggregates: `caps` (one an org), `owner-<uuid>` (where an owner's weeks begin) and
 // `week-<uuid>-<Sunday>` (what an owner reserved and spent in a week).

@@ -15,6 +15,7 @@ import type {
   ToolCallStarted,
   ToolCallSucceeded,
 } from './call.events';
+import type { RunSpend } from './run-spend';
 import type { CancelReason, FailureReason, Mode, SkipReason, Termination, Trigger } from './run.states';
 
 /** What every run is from its birth on; the first event of a run carries it. */
@@ -106,33 +107,6 @@ export type RunExtended = DomainEvent<
 >;
 /** What writing tools may do from the next dispatch on. */
 export type RunModeSet = DomainEvent<'RunModeSet', { mode: Mode }>;
-
-/** Tokens of one model in a run: all its attempts, also those that failed, were cancelled or were lost. */
-export interface SpendLine {
-  /** Row of the allowed list that was asked; its dated prices turn tokens into money. */
-  modelId: string;
-  /** Name of the model that answered; for a call without answer, the one that was called. */
-  model: string;
-  provider: string;
-  /** Tier that the run asked for. */
-  tier: string;
-  calls: number;
-  input: number;
-  output: number;
-  /** Part of input. */
-  cached: number;
-  /** Part of input + output that no provider reported: an upper estimate. */
-  estimated: number;
-}
-
-/** What a run spent until its end; the budget ledger settles `own + children` of a root (P6.4). */
-export interface RunSpend {
-  lines: SpendLine[];
-  /** Tokens of the run's own model calls: input + output of all lines. */
-  own: number;
-  /** Tokens of its children and all below them. */
-  children: number;
-}
 
 /** `spend` is missing in runs that ended before there was a ledger, and in those that were fenced and never began. */
 export type RunSucceeded = DomainEvent<'RunSucceeded', { output: StoredText; spend?: RunSpend }>;
