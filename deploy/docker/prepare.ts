@@ -4,7 +4,7 @@ import { readEnv } from '@runyard/service';
 import { z } from 'zod';
 import { streamDefinitions } from '../nats/streams';
 
-const SERVICES = ['agent-registry', 'approvals', 'budget-ledger', 'gateway', 'run-executor', 'scheduler'];
+const SERVICES = ['agent-registry', 'approvals', 'budget-ledger', 'gateway', 'knowledge', 'run-executor', 'scheduler'];
 
 const schema = z.object({
   NATS_URL: z.string(),
@@ -16,6 +16,7 @@ const schema = z.object({
   BUDGET_LEDGER_DB_PASSWORD: z.string(),
   APPROVALS_DB_PASSWORD: z.string(),
   GATEWAY_DB_PASSWORD: z.string(),
+  KNOWLEDGE_DB_PASSWORD: z.string(),
   RUN_EXECUTOR_DB_PASSWORD: z.string(),
   SCHEDULER_DB_PASSWORD: z.string(),
 });
@@ -31,6 +32,7 @@ async function prepare(): Promise<void> {
     [roleOf('budget-ledger'), env.BUDGET_LEDGER_DB_PASSWORD],
     [roleOf('approvals'), env.APPROVALS_DB_PASSWORD],
     [roleOf('gateway'), env.GATEWAY_DB_PASSWORD],
+    [roleOf('knowledge'), env.KNOWLEDGE_DB_PASSWORD],
     [roleOf('run-executor'), env.RUN_EXECUTOR_DB_PASSWORD],
     [roleOf('scheduler'), env.SCHEDULER_DB_PASSWORD],
   ]);

@@ -16,6 +16,8 @@ import { GATEWAY_DEFAULTS } from '../../apps/gateway/src/config';
 import { startGateway } from '../../apps/gateway/src/http.module';
 import type { RunningGateway } from '../../apps/gateway/src/http.module';
 import { GATEWAY_MIGRATIONS } from '../../apps/gateway/src/migrations';
+import { KnowledgeModule } from '../../apps/knowledge/src/knowledge.module';
+import { KNOWLEDGE_MIGRATIONS } from '../../apps/knowledge/src/migrations';
 import { EXECUTOR_DEFAULTS } from '../../apps/run-executor/src/config';
 import type { ExecutorConfig } from '../../apps/run-executor/src/config';
 import { RUN_MIGRATIONS } from '../../apps/run-executor/src/migrations';
@@ -29,6 +31,7 @@ import type { Stack } from './stack';
 /** Every service of the product and its schema's steps. */
 export const SERVICES = [
   { service: 'agent-registry', migrations: AGENT_REGISTRY_MIGRATIONS },
+  { service: 'knowledge', migrations: KNOWLEDGE_MIGRATIONS },
   { service: 'run-executor', migrations: RUN_MIGRATIONS },
   { service: 'scheduler', migrations: SCHEDULER_MIGRATIONS },
   { service: 'budget-ledger', migrations: BUDGET_LEDGER_MIGRATIONS },
@@ -92,6 +95,9 @@ export class Platform {
         await startService(
           AgentRegistryModule.forRoot({ service: configFor(stack, 'agent-registry', options) }),
         ),
+      );
+      apps.push(
+        await startService(KnowledgeModule.forRoot({ service: configFor(stack, 'knowledge', options) })),
       );
       const scheduling = { ...SCHEDULER_DEFAULTS, service: configFor(stack, 'scheduler', options) };
       apps.push(await startService(SchedulerModule.forRoot(scheduling, {}, options.schedulerClock)));

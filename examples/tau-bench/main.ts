@@ -38,7 +38,9 @@ async function main(): Promise<number> {
     executor: null,
     ratePerMinute: 1_000_000,
   });
-  const executors = new Executors(platform.executorEnv(), join(folder, 'executors.log'));
+  // The recorded dialogs know no core tools, and this installation has no documents.
+  const env = { ...platform.executorEnv(), RUNYARD_KNOWLEDGE: 'off' };
+  const executors = new Executors(env, join(folder, 'executors.log'));
   try {
     const api = await prepare(platform, source, model.url);
     executors.start(2);

@@ -2,6 +2,7 @@ import type { Projection } from '@runyard/persistence';
 import { AGENT_REGISTRY_PROJECTIONS } from '../../agent-registry/src/projections';
 import { BUDGET_LEDGER_PROJECTIONS } from '../../budget-ledger/src/projections';
 import { APPROVALS_PROJECTIONS } from '../../approvals/src/projections';
+import { KNOWLEDGE_PROJECTIONS } from '../../knowledge/src/projections';
 import { RUN_EXECUTOR_PROJECTIONS } from '../../run-executor/src/projections';
 import { SCHEDULER_PROJECTIONS } from '../../scheduler/src/projections';
 
@@ -34,6 +35,7 @@ export const PROJECTIONS: readonly InstalledProjection[] = [
   ...SCHEDULER_PROJECTIONS,
   ...BUDGET_LEDGER_PROJECTIONS,
   ...APPROVALS_PROJECTIONS,
+  ...KNOWLEDGE_PROJECTIONS,
 ];
 
 export const nameOf = ({ projection }: InstalledProjection): string => projection.name;

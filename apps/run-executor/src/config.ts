@@ -31,6 +31,8 @@ const privateAddresses = z
     'must be on, off or CIDR blocks',
   );
 
+const KNOWLEDGE = 'must be service, off, or the URL of an MCP server';
+
 const executorEnv = z.object({
   RUNYARD_EXECUTOR_PLACES: wholeNumber(1, 10_000).default(128),
   RUNYARD_INTAKE_CONCURRENCY: wholeNumber(1, 1_000).default(64),
@@ -39,6 +41,14 @@ const executorEnv = z.object({
   RUNYARD_HTTP_ALLOWED_HOSTS: list,
   RUNYARD_HTTP_ALLOW_PRIVATE: privateAddresses,
   RUNYARD_MCP_STDIO_COMMANDS: list,
+  RUNYARD_KNOWLEDGE: z
+    .string()
+    .refine((text) => text === 'service' || text === 'off' || /^https?:\/\/[^@\s]+$/.test(text), KNOWLEDGE)
+    .default('service'),
+  RUNYARD_KNOWLEDGE_CREDENTIAL: z
+    .string()
+    .regex(/^[A-Za-z][A-Za-z0-9_.-]{0,79}$/, 'must be the name of a secret, never its value')
+    .optional(),
   RUNYARD_PAUSE_TTL_SECONDS: wholeNumber(1, 31_536_000).default(604_800),
   RUNYARD_APPROVAL_TTL_SECONDS: wholeNumber(1, 31_536_000).default(259_200),
   RUNYARD_PROJECTIONS: onOff('on'),
@@ -58,6 +68,11 @@ export interface ExecutorConfig {
   http: { allowedHosts: string[]; allowPrivate: boolean | string[] };
   /** Command lines that stdio MCP servers may be started with: words, `*` at the end for further arguments. */
   stdioCommands: (string | string[])[];
+  /**
+   * Where the core tools read: the knowledge service, or a neighbour's MCP server. `off`: there is no knowledge, and no
+   * agent is offered the core tools; so for replays, whose recordings do not know them.
+   */
+  knowledge: 'service' | 'off' | { url: string; credential?: string };
   pauseTtlMs: number;
   /** How long a question to a person stays open: over a weekend by default. */
   approvalTtlMs: number;
@@ -73,6 +88,7 @@ export const EXECUTOR_DEFAULTS: Omit<ExecutorConfig, 'service'> = {
   intakeConcurrency: 64,
   http: { allowedHosts: [], allowPrivate: false },
   stdioCommands: [],
+  knowledge: 'service',
   pauseTtlMs: 604_800_000,
   approvalTtlMs: 259_200_000,
   projections: true,
@@ -90,9 +106,15 @@ export function readExecutorConfig(env?: Env): ExecutorConfig {
     secretsDir: v.RUNYARD_SECRETS_DIR,
     http: { allowedHosts: v.RUNYARD_HTTP_ALLOWED_HOSTS, allowPrivate: v.RUNYARD_HTTP_ALLOW_PRIVATE },
     stdioCommands: v.RUNYARD_MCP_STDIO_COMMANDS,
+    knowledge: knowledgeOf(v.RUNYARD_KNOWLEDGE, v.RUNYARD_KNOWLEDGE_CREDENTIAL),
     pauseTtlMs: v.RUNYARD_PAUSE_TTL_SECONDS * 1_000,
     approvalTtlMs: v.RUNYARD_APPROVAL_TTL_SECONDS * 1_000,
     projections: v.RUNYARD_PROJECTIONS === 'on',
     drive: v.RUNYARD_DRIVE === 'on',
   };
+}
+
+function knowledgeOf(where: string, credential: string | undefined): ExecutorConfig['knowledge'] {
+  if (where === 'service' || where === 'off') return where;
+  return { url: where, ...(credential !== undefined && { credential }) };
 }

@@ -1,5 +1,5 @@
 import { Problem } from '@runyard/contracts';
-import type { AgentBehaviour, AgentRevised, FieldError } from '@runyard/contracts';
+import type { AgentBehaviour, AgentRevised } from '@runyard/contracts';
 import { etagOf, requireActive } from './agent';
 import type { ActiveAgent, Agent } from './agent';
 import type {
@@ -14,6 +14,7 @@ import type {
   UpdateAgent,
 } from './agent-commands';
 import { react } from './agent-reactions';
+import { cleaned, rowsFor } from './agent-references';
 import type { AgentDecision } from './decision';
 import { requireAdmin, requireOwner, requireOwnerOrAdmin } from './rights';
 import { same } from './same';
@@ -156,42 +157,6 @@ function requireMatch(agent: ActiveAgent, ifMatch: string | undefined): void {
       'The agent was changed since it was read; read it again and repeat the edit',
       { etag },
     );
-}
-
-/** Each tool once, in the author's order; bounds without unset ones. */
-function cleaned(behaviour: AgentBehaviour): AgentBehaviour {
-  const bounds = Object.fromEntries(
-    Object.entries(behaviour.bounds).filter(([, value]) => value !== undefined),
-  );
-  return { ...behaviour, tools: [...new Set(behaviour.tools)], bounds };
-}
-
-/** Incarnations of the rows that a behaviour names. What the agent had already keeps the row that was meant then. */
-function rowsFor(
-  behaviour: AgentBehaviour,
-  catalogue: CatalogueView,
-  before?: ActiveAgent,
-): { modelRow: number | null; toolRows: Record<string, number> } {
-  const errors: FieldError[] = [];
-  const { modelId, tools } = behaviour;
-  const kept = before?.behaviour.modelId === modelId ? before.modelRow : undefined;
-  const modelRow = modelId === null ? null : (kept ?? catalogue.modelRows[modelId]);
-  if (modelRow === undefined)
-    errors.push({ pointer: '/model_id', detail: 'is not a model of the allowed list' });
-  const toolRows: Record<string, number> = {};
-  for (const [index, tool] of tools.entries()) {
-    const row = before?.toolRows[tool] ?? catalogue.toolRows[tool];
-    if (row === undefined)
-      errors.push({ pointer: `/tools/${index}`, detail: `"${tool}" is not a tool of the catalogue` });
-    else toolRows[tool] = row;
-  }
-  if (errors.length)
-    throw new Problem(
-      'invalid_request',
-      `The agent is not valid: ${errors[0]?.pointer} ${errors[0]?.detail}`,
-      { errors },
-    );
-  return { modelRow: modelRow ?? null, toolRows };
 }
 
 const field = (pointer: string, detail: string) => ({ errors: [{ pointer, detail }] });

@@ -1,4 +1,4 @@
-import { Problem } from '@runyard/contracts';
+import { Problem, isCoreTool } from '@runyard/contracts';
 import type { CatalogueTool, ToolsEvent } from '@runyard/contracts';
 import type { Decided } from './decision';
 import { requireAdmin } from './rights';
@@ -55,6 +55,11 @@ export function decideTools(tools: Tools, command: ToolsCommand): ToolsDecision[
   requireAdmin(command.asker, 'change the tool catalogue');
   switch (command.type) {
     case 'RegisterTool': {
+      if (isCoreTool(command.tool.name))
+        throw new Problem(
+          'already_exists',
+          `${command.tool.name} is a core tool, which every agent has; choose another name`,
+        );
       const there = tools.entries[command.tool.name]?.tool;
       if (!there) return [{ type: 'ToolRegistered', data: { tool: command.tool } }];
       if (same(there, command.tool)) return [];

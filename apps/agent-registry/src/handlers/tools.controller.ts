@@ -1,5 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
 import {
+  CORE_TOOLS,
   Problem,
   catalogueListSchema,
   registerToolSchema,
@@ -60,11 +61,20 @@ export class ToolsController {
     return { name, removed: true, position };
   }
 
+  /** `core`: what every agent has beside its optional tools, where the deployment has knowledge; no rows of the org's. */
   @RpcMethod('tools.list')
-  async list(caller: Caller, body: unknown): Promise<{ data: ToolRow[] }> {
+  async list(
+    caller: Caller,
+    body: unknown,
+  ): Promise<{ data: ToolRow[]; core: { name: string; description: string; input_schema: object }[] }> {
     const { at_least: atLeast } = parsed(catalogueListSchema, body);
     await catalogueReached(this.db, atLeast);
-    return { data: await this.db.inOrg(orgOf(caller), listTools) };
+    const core = CORE_TOOLS.map(({ name, description, inputSchema }) => ({
+      name,
+      description,
+      input_schema: inputSchema,
+    }));
+    return { data: await this.db.inOrg(orgOf(caller), listTools), core };
   }
 
   private async act(

@@ -120,8 +120,9 @@ export class Door {
 
   private async identify(request: FastifyRequest): Promise<Credential> {
     const address = `address:${request.ip}`;
+    // What fails by its shape, or is not there, is no guess: it can never hold, and nobody is asked.
+    const credential = presented(request.headers);
     try {
-      const credential = presented(request.headers);
       if (!this.authenticator.isKnown(credential)) this.refuseGuessing(address);
       return await this.resolve(credential);
     } catch (error) {

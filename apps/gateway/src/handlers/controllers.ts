@@ -4,7 +4,9 @@ import { ApprovalsController } from './approvals.controller';
 import { CatalogueController } from './catalogue.controller';
 import { ConversationsController } from './conversations.controller';
 import { DocumentsController } from './documents.controller';
+import { GroupsController } from './groups.controller';
 import { KeysController } from './keys.controller';
+import { KnowledgeController } from './knowledge.controller';
 import { PeopleController } from './people.controller';
 import { PermissionRulesController } from './permission-rules.controller';
 import { RunStreamController } from './run-stream.controller';
@@ -23,6 +25,8 @@ export const CONTROLLERS = [
   CatalogueController,
   PeopleController,
   KeysController,
+  KnowledgeController,
+  GroupsController,
   DocumentsController,
 ];
 

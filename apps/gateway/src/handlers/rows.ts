@@ -155,5 +155,27 @@ export const conversationRow = named(
   z.looseObject({ conversation_id: text, title: text, user_id: z.uuid().nullable(), created_at: time }),
 );
 
+export const storedDocumentRow = named(
+  'Document',
+  z.looseObject({
+    document_id: text,
+    owner_id: z.uuid().nullable().describe('Null: an application uploaded it'),
+    title: text,
+    source: text,
+    language: text,
+    bytes: count,
+    characters: count,
+    access: z.looseObject({ everyone: z.boolean(), users: z.array(text), groups: z.array(text) }),
+    created_at: time,
+    updated_at: time,
+    etag: text.describe('Send it as If-Match with the next change'),
+    position,
+  }),
+);
+export const groupRow = named(
+  'Group',
+  z.looseObject({ group_id: text, name: text, members: count, created_at: time, position }),
+);
+
 /** Answer of a change; carries at least the position of what was decided. */
 export const changeRow = named('Change', z.looseObject({ position }));

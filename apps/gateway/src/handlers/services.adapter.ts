@@ -19,6 +19,10 @@ export class Services {
     return this.rpc.call('run-executor', method, call.caller, input, { requestId: call.requestId });
   }
 
+  knowledge<Row>(call: Call, method: string, input: Record<string, unknown> = call.input): Promise<Row> {
+    return this.rpc.call('knowledge', method, call.caller, input, { requestId: call.requestId });
+  }
+
   scheduler<Row>(call: Call, method: string, input: Record<string, unknown> = call.input): Promise<Row> {
     return this.rpc.call('scheduler', method, call.caller, input, { requestId: call.requestId });
   }

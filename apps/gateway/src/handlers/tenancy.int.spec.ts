@@ -30,6 +30,8 @@ const ids = {
   version: '1',
   approval_id: `apr_${'0'.repeat(26)}`,
   rule_id: `rul_${'0'.repeat(26)}`,
+  document_id: 'doc-1',
+  group_id: 'group-1',
   code: 'forbidden',
 };
 
@@ -119,6 +121,21 @@ const ENTRIES: Record<string, Entry> = {
   'keys.list': { about: 'none' },
   'keys.create': { about: 'none', body: { label: 'x', roles: ['member'] } },
   'keys.revoke': { about: 'own' },
+  'documents.upload': { about: 'none', body: { title: 'T', content: 'x' } },
+  'documents.list': { about: 'none' },
+  'documents.get': { about: 'own' },
+  'documents.update': { about: 'own', body: { title: 'T' } },
+  'documents.share': { about: 'own', body: { everyone: true } },
+  'documents.delete': { about: 'own' },
+  'knowledge.search': { about: 'none' },
+  'knowledge.mcp': { about: 'none', body: { jsonrpc: '2.0', id: 1, method: 'ping' } },
+  'groups.create': { about: 'none', body: { group_id: 'g', name: 'G' } },
+  'groups.list': { about: 'none' },
+  'groups.get': { about: 'own' },
+  'groups.update': { about: 'org', body: { name: 'G' } },
+  'groups.delete': { about: 'org' },
+  'groups.add_member': { about: 'org' },
+  'groups.remove_member': { about: 'org' },
   openapi: { about: 'none' },
   'problems.get': { about: 'none' },
 };
@@ -150,6 +167,9 @@ beforeAll(async () => {
     'users',
     'keys',
     'runs',
+    'documents',
+    'knowledge',
+    'groups',
   ];
   const rpc = routes
     .map((route) => (route.name === 'runs.mode' ? 'runs.set_mode' : route.name))
@@ -171,10 +191,12 @@ afterAll(() => harness?.stop());
 beforeEach(() => done.splice(0));
 
 function addressOf(route: RouteDeclaration): string {
-  return pathParameters(route.path).reduce(
+  const query = route.name === 'knowledge.search' ? '?query=x' : '';
+  const path = pathParameters(route.path).reduce(
     (path, name) => path.replace(`:${name}`, ids[name as keyof typeof ids]),
     route.path,
   );
+  return path + query;
 }
 
 async function request(route: RouteDeclaration, actor: Actor | undefined): Promise<number> {

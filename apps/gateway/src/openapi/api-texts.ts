@@ -15,6 +15,8 @@ const TAGS: Readonly<Record<string, string>> = {
   users: 'People of the organization',
   keys: 'API keys of people and applications',
   documents: 'What the API says about itself',
+  knowledge: 'Documents that agents may look up, and who may read them',
+  groups: 'Groups of people that documents are shared with',
 };
 
 /** Title, purpose and conventions of the API, said once. */

@@ -90,8 +90,15 @@ export const settingsFor = (agent: AgentFacts, request: RunRequest): RunSettings
   approvalPolicy: agent.behaviour.approvalPolicy,
 });
 
-/** Combines what the agent's version says with the current catalogue; fixed for the run. */
-export function definitionFor(agent: AgentFacts, catalogue: CatalogueFacts): DefinitionSnapshot {
+/**
+ * Combines what the agent's version says with the current catalogue; fixed for the run. `core`: tools that every agent of
+ * this deployment has, ahead of its own and locked: a row of the same name is left out.
+ */
+export function definitionFor(
+  agent: AgentFacts,
+  catalogue: CatalogueFacts,
+  core: readonly ToolDefinition[],
+): DefinitionSnapshot {
   const first = catalogue.models.find((model) => model.modelId === agent.modelId);
   if (!first)
     throw new Problem(
@@ -103,7 +110,8 @@ export function definitionFor(agent: AgentFacts, catalogue: CatalogueFacts): Def
     );
   const byId = new Map(catalogue.models.map((model) => [model.modelId, model]));
   const fallbacks = first.fallbacks.flatMap((id) => byId.get(id) ?? []);
-  const linked = new Set(agent.tools);
+  const linked = new Set(agent.tools.filter((name) => !core.some((tool) => tool.name === name)));
+  const optional = catalogue.tools.filter((tool) => linked.has(tool.name) && tool.agentsAllowed);
   return {
     agentId: agent.agentId,
     agentVersion: agent.version,
@@ -113,7 +121,7 @@ export function definitionFor(agent: AgentFacts, catalogue: CatalogueFacts): Def
       .filter((layer) => layer !== '')
       .join('\n\n'),
     models: [first, ...fallbacks].map(routeOf),
-    tools: catalogue.tools.filter((tool) => linked.has(tool.name) && tool.agentsAllowed).map(withoutSwitch),
+    tools: [...core, ...optional.map(withoutSwitch)],
     meta: agent.details.meta,
   };
 }

@@ -1,14 +1,16 @@
 import { randomUUID } from 'node:crypto';
-import { workSubject } from '@runyard/contracts';
+import { CORE_TOOLS, workSubject } from '@runyard/contracts';
 import { connectedFor } from '@runyard/event-log';
 import type { EventLog, NatsConnection, WorkQueues } from '@runyard/event-log';
 import { blobs } from '@runyard/persistence';
 import type { Database } from '@runyard/persistence';
+import { NatsRpcClient } from '@runyard/service';
 import type { Logger, Reaction } from '@runyard/service';
 import type { ExecutorConfig } from '../config';
 import { createModelAdapter } from '../models/model.adapter';
 import type { ModelAdapter } from '../models/types';
 import { OperationsQueries } from '../projections/operations.queries';
+import type { KnowledgeDoor } from '../tools/knowledge/knowledge.adapter';
 import { createToolRunner } from '../tools/tool-runner';
 import type { ToolRunner } from '../tools/types';
 import { Asking } from './asking.adapter';
@@ -79,7 +81,8 @@ export function assemble(on: Foundations): Executor {
     registry,
     asking: new Asking(registry, { ttlMs: config.approvalTtlMs, pauseTtlMs: config.pauseTtlMs }),
     conversations: new Conversations(on.log),
-    tools: on.tools ?? toolRunnerFor(config, on.logger, on.clock ?? Date.now),
+    tools: on.tools ?? toolRunnerFor(on),
+    coreTools: config.knowledge === 'off' ? [] : CORE_TOOLS,
     release: (org: string, runId: string) => operations.releaseSlots(org, runId),
     enqueue: async (org: string, runId: string) =>
       void (await queues.publish(workSubject(org, runId), { run_id: runId })),
@@ -124,7 +127,7 @@ const portsOf = ({
   log: logger,
 });
 
-function toolRunnerFor(config: ExecutorConfig, logger: Logger, now: () => number): ToolRunner {
+function toolRunnerFor({ config, connection, logger, clock = Date.now }: Foundations): ToolRunner {
   const secrets = new SecretFiles(config.secretsDir);
   const recordings = new RecordingFiles(config.recordingsDir);
   return createToolRunner({
@@ -132,9 +135,16 @@ function toolRunnerFor(config: ExecutorConfig, logger: Logger, now: () => number
     recordings: (name) => recordings.find(name),
     http: config.http,
     mcp: { stdioCommands: config.stdioCommands },
-    now,
+    knowledge: doorFor(config, connection),
+    now: clock,
     log: logger,
   });
+}
+
+function doorFor({ knowledge }: ExecutorConfig, connection: NatsConnection): KnowledgeDoor | undefined {
+  if (knowledge === 'off') return undefined;
+  if (knowledge === 'service') return { kind: 'service', rpc: new NatsRpcClient(connection) };
+  return { kind: 'mcp', server: { name: 'knowledge', transport: 'http', ...knowledge } };
 }
 
 /** One adapter an org, since each reaches its own secrets only. */

@@ -1,4 +1,4 @@
-import type { DefinitionSnapshot, IntakeAnswer, RunRequest } from '@runyard/contracts';
+import type { DefinitionSnapshot, IntakeAnswer, RunRequest, ToolDefinition } from '@runyard/contracts';
 import { Problem } from '@runyard/contracts';
 import { digestOf, runIdOf } from '@runyard/event-log';
 import type { NewRunEvent } from '../domain/decision';
@@ -16,6 +16,8 @@ export interface IntakePorts extends BirthPorts {
   registry: RegistryFacts;
   conversations: Conversations;
   texts: Texts;
+  /** Tools that every agent has in this deployment. */
+  coreTools: readonly ToolDefinition[];
 }
 
 /** A request whose agent may start, and what the run would be. */
@@ -55,7 +57,7 @@ export class Intake {
     ]);
     if (before.sequence > 0) return this.births.again(before, digest);
     const agent = await this.startable(org, found.agent, found.owner, request);
-    const definition = definitionFor(agent, catalogue);
+    const definition = definitionFor(agent, catalogue, this.ports.coreTools);
     return this.bear({ org, runId, digest, request, before, agent, definition });
   }
 

@@ -2,6 +2,8 @@ import { misconfigured, reasonOf } from './outcomes';
 import { runBuiltin } from './builtin/builtin.adapter';
 import type { HttpRules } from './http/destination';
 import { runHttp } from './http/http.adapter';
+import { runKnowledge } from './knowledge/knowledge.adapter';
+import type { KnowledgeDoor } from './knowledge/knowledge.adapter';
 import type { McpRules } from './mcp/links';
 import { McpTools } from './mcp/mcp.adapter';
 import { recordedTools } from './recorded/recorded.adapter';
@@ -22,6 +24,8 @@ export interface ToolRunnerOptions {
   /** Where HTTP tools and MCP servers may be; `maxBytes`: most that is read of an HTTP answer (default and ceiling 16 MiB). */
   http: HttpRules & { maxBytes?: number };
   mcp: McpRules;
+  /** Where the core tools read; undefined: this deployment has no knowledge. */
+  knowledge?: KnowledgeDoor;
   /** Epoch milliseconds. */
   now: () => number;
   log: ToolLog;
@@ -29,7 +33,7 @@ export interface ToolRunnerOptions {
 
 /** Runs calls of every source. One attempt per call; what follows a failure is decided by `afterFailure`. */
 export function createToolRunner(options: ToolRunnerOptions): ToolRunner {
-  const { secrets, recordings, http, now, log } = options;
+  const { secrets, recordings, http, now, log, knowledge } = options;
   const httpTools = { ...http, maxBytes: http.maxBytes ?? MAX_OUTPUT_BYTES, secrets, now };
   const mcp = new McpTools(options);
   const recorded = recordedTools(recordings);
@@ -42,6 +46,8 @@ export function createToolRunner(options: ToolRunnerOptions): ToolRunner {
         return runHttp(call, source, httpTools);
       case 'mcp':
         return mcp.run(call, source);
+      case 'knowledge':
+        return runKnowledge(call, source.operation, knowledge, mcp);
       case 'recorded':
         return recorded(call, source.recording);
       default:

@@ -49,6 +49,9 @@ export interface ModelRoute {
   maxOutputTokens: number;
 }
 
+/** What the core tools ask of the knowledge store. */
+export type KnowledgeOperation = 'search' | 'read' | 'sources';
+
 export type ToolSource =
   | { kind: 'builtin'; name: string }
   | {
@@ -61,6 +64,8 @@ export type ToolSource =
       credential?: string;
     }
   | { kind: 'mcp'; server: McpServer; tool: string }
+  /** A core tool: reads the knowledge store as the agent's owner. */
+  | { kind: 'knowledge'; operation: KnowledgeOperation }
   /** Answers by position from a recording and refuses on unequal arguments. */
   | { kind: 'recorded'; recording: string };
 

@@ -24,6 +24,7 @@ const CONFIG = {
   intakeConcurrency: 16,
   http: { allowedHosts: [], allowPrivate: false },
   stdioCommands: [],
+  knowledge: 'off',
   pauseTtlMs: 60_000,
   approvalTtlMs: 60_000,
   projections: true,

@@ -6,6 +6,7 @@ import { redacted } from '../secrets';
 import type { DiscoveredTool, Discovery, ToolCall, ToolResult } from '../types';
 import { resultOf } from './content';
 import { CONNECT_TIMEOUT_MS, PROGRESS_CAP_MS } from './limits';
+import { KEY_IN_META } from './link';
 import { type LinkOptions, secretsOf } from './links';
 import type { McpSession, OfferedTool } from './session';
 import { McpSessions } from './sessions';
@@ -20,15 +21,19 @@ export class McpTools {
     this.sessions = new McpSessions(options);
   }
 
-  /** One attempt. Progress extends the tool's time-out, up to a hard cap (C28). */
-  async run(call: ToolCall, { server, tool }: McpSource): Promise<ToolResult> {
+  /** One attempt; `meta` goes along in the request's `_meta`. Progress extends the tool's time-out, up to a hard cap (C28). */
+  async run(
+    call: ToolCall,
+    { server, tool }: Pick<McpSource, 'server' | 'tool'>,
+    meta: Record<string, string> = {},
+  ): Promise<ToolResult> {
     const attempt = new Attempt(call.signal, call.tool.timeoutMs, PROGRESS_CAP_MS);
     let clean = (result: ToolResult) => result;
     try {
       const secrets = await secretsOf(server, call.org, this.options.secrets);
       clean = (result) => secrets.reduce((text, secret) => redacted(text, secret), result);
       const answer = await this.within(attempt, call.org, server, (session) =>
-        session.call(tool, call.arguments, call.idempotencyKey, attempt),
+        session.call(tool, call.arguments, { ...meta, [KEY_IN_META]: call.idempotencyKey }, attempt),
       );
       return clean(resultOf(answer));
     } catch (error) {

@@ -71,11 +71,16 @@ export class McpSession {
   }
 
   /** One `tools/call`. Throws BeforeSending, AfterSending, Answered, AnswerTooLarge; on abort the server is told to stop. */
-  async call(tool: string, given: JsonObject, key: string, attempt: Attempt): Promise<CallResult> {
+  async call(
+    tool: string,
+    given: JsonObject,
+    meta: Readonly<Record<string, string>>,
+    attempt: Attempt,
+  ): Promise<CallResult> {
     if (!this.usable) throw new BeforeSending('the server has ended');
-    const params = { name: tool, arguments: given, _meta: { [KEY_IN_META]: key } };
+    const params = { name: tool, arguments: given, _meta: meta };
     const options = { signal: attempt.signal, timeout: NO_LIMIT_MS, onprogress: () => attempt.alive() };
-    const broken = this.link.watch?.(key);
+    const broken = this.link.watch?.(meta[KEY_IN_META] ?? '');
     this.calls += 1;
     attempt.sent = true;
     try {
