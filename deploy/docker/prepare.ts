@@ -4,7 +4,15 @@ import { readEnv } from '@runyard/service';
 import { z } from 'zod';
 import { streamDefinitions } from '../nats/streams';
 
-const SERVICES = ['agent-registry', 'approvals', 'budget-ledger', 'gateway', 'knowledge', 'run-executor', 'scheduler'];
+const SERVICES = [
+  'agent-registry',
+  'approvals',
+  'budget-ledger',
+  'gateway',
+  'knowledge',
+  'run-executor',
+  'scheduler',
+];
 
 const schema = z.object({
   NATS_URL: z.string(),

@@ -104,9 +104,9 @@ describe('knowledge over the whole product', () => {
     await member.call('POST', '/v1/agents', { agent_id: 'clerk', name: 'Clerk', prompt: 'Help.' });
     const started = await member.call<RunRow>('POST', '/v1/runs', { agent_id: 'clerk', input: 'May I?' });
     const steps = async () =>
-      (await member.call<{ data: { kind: string }[] }>('GET', `/v1/runs/${started.run_id}/steps`)).data.filter(
-        ({ kind }) => kind === 'tool_call',
-      );
+      (
+        await member.call<{ data: { kind: string }[] }>('GET', `/v1/runs/${started.run_id}/steps`)
+      ).data.filter(({ kind }) => kind === 'tool_call');
     await eventually(async () => (await steps()).length === 1, { withinMs: 60_000 });
     await admin.call('DELETE', `/v1/groups/desk/members/${memberId}`);
     await eventually(
