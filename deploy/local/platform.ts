@@ -5,41 +5,18 @@ import { connect } from '@nats-io/transport-node';
 import type { Caller } from '@runyard/contracts';
 import { NatsRpcClient, OpsServer, opsTargetOf, startService } from '@runyard/service';
 import type { ServiceConfig } from '@runyard/service';
-import { AgentRegistryModule } from '../../apps/agent-registry/src/agent-registry.module';
-import { AGENT_REGISTRY_MIGRATIONS } from '../../apps/agent-registry/src/migrations';
-import { BudgetLedgerModule } from '../../apps/budget-ledger/src/budget-ledger.module';
-import { BUDGET_LEDGER_MIGRATIONS } from '../../apps/budget-ledger/src/migrations';
-import { ApprovalsModule } from '../../apps/approvals/src/approvals.module';
-import { APPROVALS_DEFAULTS } from '../../apps/approvals/src/config';
-import { APPROVALS_MIGRATIONS } from '../../apps/approvals/src/migrations';
 import { GATEWAY_DEFAULTS } from '../../apps/gateway/src/config';
 import { startGateway } from '../../apps/gateway/src/http.module';
 import type { RunningGateway } from '../../apps/gateway/src/http.module';
-import { GATEWAY_MIGRATIONS } from '../../apps/gateway/src/migrations';
-import { KnowledgeModule } from '../../apps/knowledge/src/knowledge.module';
-import { KNOWLEDGE_MIGRATIONS } from '../../apps/knowledge/src/migrations';
 import { EXECUTOR_DEFAULTS } from '../../apps/run-executor/src/config';
 import type { ExecutorConfig } from '../../apps/run-executor/src/config';
-import { RUN_MIGRATIONS } from '../../apps/run-executor/src/migrations';
 import { RunExecutorModule } from '../../apps/run-executor/src/run-executor.module';
-import { SCHEDULER_DEFAULTS } from '../../apps/scheduler/src/config';
-import { SCHEDULER_MIGRATIONS } from '../../apps/scheduler/src/migrations';
-import { SchedulerModule } from '../../apps/scheduler/src/scheduler.module';
+import { hostedModules, SERVICES } from './services';
+import type { Clocks } from './services';
 import { startStack } from './stack';
 import type { Stack } from './stack';
 
-/** Every service of the product and its schema's steps. */
-export const SERVICES = [
-  { service: 'agent-registry', migrations: AGENT_REGISTRY_MIGRATIONS },
-  { service: 'knowledge', migrations: KNOWLEDGE_MIGRATIONS },
-  { service: 'run-executor', migrations: RUN_MIGRATIONS },
-  { service: 'scheduler', migrations: SCHEDULER_MIGRATIONS },
-  { service: 'budget-ledger', migrations: BUDGET_LEDGER_MIGRATIONS },
-  { service: 'approvals', migrations: APPROVALS_MIGRATIONS },
-  { service: 'gateway', migrations: GATEWAY_MIGRATIONS },
-] as const;
-
-export interface PlatformOptions {
+export interface PlatformOptions extends Clocks {
   /** Where data, secrets and recordings lie. */
   folder: string;
   /** True: survives power loss. False: survives kill -9 of any process; for tests and benchmarks of that class. */
@@ -52,14 +29,8 @@ export interface PlatformOptions {
   natsUrl?: string;
   /** Settings of the executor in this process; null: executors run elsewhere, with `executorEnv()`. */
   executor: Partial<Omit<ExecutorConfig, 'service'>> | null;
-  /** The scheduler's clock, epoch ms; tests move their own. */
-  schedulerClock?: () => number;
-  /** The ledger's clock, epoch ms; tests move their own. */
-  ledgerClock?: () => number;
   /** Where traces are sent; undefined: nowhere. */
   traces?: ServiceConfig['traces'];
-  /** The clock of approvals, epoch ms; tests move their own. */
-  approvalsClock?: () => number;
   /** Requests a key may make in a minute. */
   ratePerMinute?: number;
   log?: (line: string) => void;
@@ -91,20 +62,8 @@ export class Platform {
     for (const folder of Object.values(folders)) mkdirSync(folder, { recursive: true, mode: 0o700 });
     const apps: INestApplicationContext[] = [];
     try {
-      apps.push(
-        await startService(
-          AgentRegistryModule.forRoot({ service: configFor(stack, 'agent-registry', options) }),
-        ),
-      );
-      apps.push(
-        await startService(KnowledgeModule.forRoot({ service: configFor(stack, 'knowledge', options) })),
-      );
-      const scheduling = { ...SCHEDULER_DEFAULTS, service: configFor(stack, 'scheduler', options) };
-      apps.push(await startService(SchedulerModule.forRoot(scheduling, {}, options.schedulerClock)));
-      const ledger = { service: configFor(stack, 'budget-ledger', options) };
-      apps.push(await startService(BudgetLedgerModule.forRoot(ledger, {}, options.ledgerClock)));
-      const approving = { ...APPROVALS_DEFAULTS, service: configFor(stack, 'approvals', options) };
-      apps.push(await startService(ApprovalsModule.forRoot(approving, {}, options.approvalsClock)));
+      for (const module of hostedModules((service) => configFor(stack, service, options), options))
+        apps.push(await startService(module));
       if (options.executor)
         apps.push(await startService(RunExecutorModule.forRoot(executorConfig(stack, folders, options))));
       const gateway = await startGateway(gatewayConfig(stack, options));
