@@ -12,6 +12,7 @@ const SERVICES = [
   'knowledge',
   'run-executor',
   'scheduler',
+  'tasks',
 ];
 
 const schema = z.object({
@@ -27,6 +28,7 @@ const schema = z.object({
   KNOWLEDGE_DB_PASSWORD: z.string(),
   RUN_EXECUTOR_DB_PASSWORD: z.string(),
   SCHEDULER_DB_PASSWORD: z.string(),
+  TASKS_DB_PASSWORD: z.string(),
 });
 
 /**
@@ -43,6 +45,7 @@ async function prepare(): Promise<void> {
     [roleOf('knowledge'), env.KNOWLEDGE_DB_PASSWORD],
     [roleOf('run-executor'), env.RUN_EXECUTOR_DB_PASSWORD],
     [roleOf('scheduler'), env.SCHEDULER_DB_PASSWORD],
+    [roleOf('tasks'), env.TASKS_DB_PASSWORD],
   ]);
   await ensureRoles(env.DATABASE_OWNER_URL, SERVICES, (role) => passwords.get(role.replace(/_across$/, '')));
   const log = await connectEventLog({

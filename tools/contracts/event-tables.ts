@@ -63,7 +63,7 @@ export const CONTEXT_FACTS: Readonly<Record<Context, ContextFacts>> = {
     meaning: 'Rules that allow, deny or ask about tool calls',
   },
   tasks: {
-    aggregate: 'one board or one task',
+    aggregate: 'one task, by its id, or `board`: the order of an org’s cards',
     service: 'tasks',
     meaning: 'The task board: plan, act, verify, report',
   },

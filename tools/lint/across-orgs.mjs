@@ -15,4 +15,6 @@ export const ACROSS_ORGS = [
   /^apps\/budget-ledger\/src\/projections\/unborn\.queries\.ts$/,
   // One scan finds the approvals of all orgs that nobody decided in time.
   /^apps\/approvals\/src\/projections\/due\.queries\.ts$/,
+  // One look finds what tasks of all orgs wait for.
+  /^apps\/tasks\/src\/projections\/watch\.queries\.ts$/,
 ];

@@ -5,6 +5,7 @@ import { APPROVALS_PROJECTIONS } from '../../approvals/src/projections';
 import { KNOWLEDGE_PROJECTIONS } from '../../knowledge/src/projections';
 import { RUN_EXECUTOR_PROJECTIONS } from '../../run-executor/src/projections';
 import { SCHEDULER_PROJECTIONS } from '../../scheduler/src/projections';
+import { TASKS_PROJECTIONS } from '../../tasks/src/projections';
 
 /** A projection of some service, as `verify`, `replay` and `streams` see it. */
 export interface InstalledProjection {
@@ -36,6 +37,7 @@ export const PROJECTIONS: readonly InstalledProjection[] = [
   ...BUDGET_LEDGER_PROJECTIONS,
   ...APPROVALS_PROJECTIONS,
   ...KNOWLEDGE_PROJECTIONS,
+  ...TASKS_PROJECTIONS,
 ];
 
 export const nameOf = ({ projection }: InstalledProjection): string => projection.name;

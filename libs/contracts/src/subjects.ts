@@ -96,3 +96,20 @@ export function parseSlotAnswer(subject: string): { org: string; agentId: string
   const [, org, agentId, slot] = match ?? [];
   return org && agentId ? { org, agentId, slot: Number(slot) } : undefined;
 }
+
+/** Where intake answers the request of a task's phase; the address names task and request, since a refusal does not. */
+export function taskAnswerSubject(org: string, taskId: string, number: number): string {
+  return `runyard.answers.tasks.${token('org', org)}.${token('task id', taskId)}.${number}`;
+}
+
+/** Every answer to a task's request. */
+export const TASK_ANSWERS = 'runyard.answers.tasks.*.*.*';
+
+/** The inverse of {@link taskAnswerSubject}; undefined for a subject that it did not build. */
+export function parseTaskAnswer(
+  subject: string,
+): { org: string; taskId: string; number: number } | undefined {
+  const match = /^runyard\.answers\.tasks\.([\w-]+)\.([\w-]+)\.(\d{1,9})$/.exec(subject);
+  const [, org, taskId, number] = match ?? [];
+  return org && taskId ? { org, taskId, number: Number(number) } : undefined;
+}

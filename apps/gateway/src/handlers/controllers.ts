@@ -12,6 +12,9 @@ import { PermissionRulesController } from './permission-rules.controller';
 import { RunStreamController } from './run-stream.controller';
 import { RunsController } from './runs.controller';
 import { SchedulesController } from './schedules.controller';
+import { TaskLocksController } from './task-locks.controller';
+import { TaskWorkController } from './task-work.controller';
+import { TasksController } from './tasks.controller';
 
 /** All controllers of the gateway; a route that is in none of them does not exist. */
 export const CONTROLLERS = [
@@ -22,6 +25,9 @@ export const CONTROLLERS = [
   SchedulesController,
   ApprovalsController,
   PermissionRulesController,
+  TasksController,
+  TaskLocksController,
+  TaskWorkController,
   CatalogueController,
   PeopleController,
   KeysController,

@@ -31,6 +31,16 @@ export class Services {
     return this.rpc.call('approvals', method, call.caller, input, { requestId: call.requestId });
   }
 
+  tasks<Row>(
+    call: Call,
+    method: string,
+    input: Record<string, unknown> = call.input,
+    timeoutMs?: number,
+  ): Promise<Row> {
+    const options = { requestId: call.requestId, ...(timeoutMs === undefined ? {} : { timeoutMs }) };
+    return this.rpc.call('tasks', method, call.caller, input, options);
+  }
+
   /**
    * A run's row, if the caller may see it. A run that the log has and the rows do not have yet is waited for: a client
    * that follows `Location` right after its 202 must not be told that the run does not exist.

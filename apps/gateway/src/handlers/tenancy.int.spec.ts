@@ -16,6 +16,7 @@ const USER = '33333333-3333-4333-8333-333333333333';
 /** What a route does with somebody else's things. `own`: a thing in the path belongs to a person; `org`: it is the org's; `none`: nothing in the path. */
 interface Entry {
   body?: unknown;
+  query?: string;
   about: 'own' | 'org' | 'none';
   method?: string;
 }
@@ -33,6 +34,7 @@ const ids = {
   document_id: 'doc-1',
   group_id: 'group-1',
   code: 'forbidden',
+  task_id: 'task_0123456789abcdefghij',
 };
 
 /** One entry a route; a route without one fails below. */
@@ -78,6 +80,24 @@ const ENTRIES: Record<string, Entry> = {
   'permissions.evaluate': { about: 'own', body: { agent_id: ids.agent_id, tool: 'x' } },
   'permissions.get': { about: 'org' },
   'permissions.remove': { about: 'org' },
+  'tasks.create': { about: 'none', body: { title: 'T', agent_id: ids.agent_id } },
+  'tasks.list': { about: 'none' },
+  'tasks.activity': { about: 'none' },
+  'tasks.claim': { about: 'none', body: {} },
+  'tasks.get': { about: 'own' },
+  'tasks.update': { about: 'own', body: { fence: 1, title: 'T' } },
+  'tasks.delete': { about: 'own', query: 'fence=1' },
+  'tasks.steps': { about: 'own' },
+  'tasks.set_steps': { about: 'own', body: { fence: 1, steps: [] } },
+  'tasks.move': { about: 'own', body: { column: 'todo' } },
+  'tasks.start': { about: 'own' },
+  'tasks.stop': { about: 'own' },
+  'tasks.complete': { about: 'own', body: { fence: 1, report: 'R' } },
+  'tasks.runs': { about: 'own' },
+  'tasks.lock': { about: 'own' },
+  'tasks.renew_lock': { about: 'own', body: { fence: 1 } },
+  'tasks.release_lock': { about: 'own', query: 'fence=1' },
+  'tasks.get_lock': { about: 'own' },
   'models.list': { about: 'none' },
   'models.allow': {
     about: 'none',
@@ -160,6 +180,7 @@ beforeAll(async () => {
     'schedules',
     'approvals',
     'permissions',
+    'tasks',
     'models',
     'tools',
     'platform_prompt',
@@ -200,8 +221,8 @@ function addressOf(route: RouteDeclaration): string {
 }
 
 async function request(route: RouteDeclaration, actor: Actor | undefined): Promise<number> {
-  const { body } = ENTRIES[route.name] ?? {};
-  const answer = await fetch(harness.url + addressOf(route), {
+  const { body, query } = ENTRIES[route.name] ?? {};
+  const answer = await fetch(harness.url + addressOf(route) + (query ? `?${query}` : ''), {
     method: route.method,
     headers: {
       ...(body === undefined ? {} : { 'content-type': 'application/json' }),

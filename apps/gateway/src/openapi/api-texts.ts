@@ -8,6 +8,7 @@ const TAGS: Readonly<Record<string, string>> = {
   schedules: 'When agents will run by themselves',
   approvals: 'Calls that wait for a person, and what people decided',
   'permission rules': 'What agents may do without asking, and what they may not do at all',
+  tasks: 'Work on the board: agents work it through in phases, people and agents edit it under locks',
   models: 'What models agents of the organization may use',
   tools: 'What tools agents of the organization may use',
   'platform prompt': 'The prompt ahead of every agent’s own',

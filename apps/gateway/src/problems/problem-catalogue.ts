@@ -125,6 +125,26 @@ export const PROBLEM_CATALOGUE: Readonly<Record<ProblemCode, ProblemEntry>> = {
     'A standing rule, named in `rule_id`, denies such calls; an approval makes no rule that outranks it.',
     'Approve this call alone, or have an admin change the rule that denies.',
   ),
+  task_locked: refused(
+    'Somebody else holds the task',
+    'A live lock on the task belongs to another holder; `holder` and `expires_at` say whose it is and until when.',
+    'Wait until it is released or expires, or ask its holder. An admin may take it with `steal`.',
+  ),
+  task_lock_lost: refused(
+    'The lock does not hold',
+    'The `fence` of the edit is not that of a live lock of the caller: it expired, was released or was superseded. `holder` says who has the task now.',
+    'Acquire the lock, read the task again and repeat the edit with the new `fence` if it is still wanted.',
+  ),
+  task_blocked: refused(
+    'The task waits for what will not come',
+    'A task that it depends on was cancelled or deleted, so that it can never be completed.',
+    'Take the tasks listed in `dependencies` out of `blocked_by`, or start them again.',
+  ),
+  task_running: refused(
+    'The task is being worked on',
+    'A run of the task is under way; what it was told cannot be changed now.',
+    'Stop the task first, or wait for its end.',
+  ),
   cursor_expired: refused(
     'The events after this cursor are gone',
     'The event log was restored or cut, or the cursor lies beyond its end.',

@@ -92,14 +92,17 @@ export const settingsFor = (agent: AgentFacts, request: RunRequest): RunSettings
 
 /**
  * Combines what the agent's version says with the current catalogue; fixed for the run. `core`: tools that every agent of
- * this deployment has, ahead of its own and locked: a row of the same name is left out.
+ * this deployment has, ahead of its own and locked: a row of the same name is left out. `modelId`: in place of the agent's.
  */
 export function definitionFor(
   agent: AgentFacts,
   catalogue: CatalogueFacts,
   core: readonly ToolDefinition[],
+  modelId?: string,
 ): DefinitionSnapshot {
-  const first = catalogue.models.find((model) => model.modelId === agent.modelId);
+  const first = catalogue.models.find((model) => model.modelId === (modelId ?? agent.modelId));
+  if (!first && modelId !== undefined)
+    throw new Problem('invalid_request', `The model ${modelId} is not on the allowed list.`, at('/model_id'));
   if (!first)
     throw new Problem(
       'agent_without_model',

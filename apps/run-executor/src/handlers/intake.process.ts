@@ -57,7 +57,7 @@ export class Intake {
     ]);
     if (before.sequence > 0) return this.births.again(before, digest);
     const agent = await this.startable(org, found.agent, found.owner, request);
-    const definition = definitionFor(agent, catalogue, this.ports.coreTools);
+    const definition = definitionFor(agent, catalogue, this.ports.coreTools, request.model_id);
     return this.bear({ org, runId, digest, request, before, agent, definition });
   }
 

@@ -35,6 +35,8 @@ export type StartRun = z.infer<typeof startRunSchema>;
 export const runRequestSchema = startRunSchema.extend({
   key: z.string().min(1, 'must not be empty').max(255, 'must be at most 255 characters'),
   trigger: z.enum(TRIGGERS).default('requested'),
+  /** A row of the allowed list instead of the agent's; its fallbacks go with it. */
+  model_id: id('model id').optional(),
   /** Actor: `user:<id>`, `service:<id>` or `system:<part>`. */
   requested_by: z
     .string()

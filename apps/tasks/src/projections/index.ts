@@ -1,0 +1,17 @@
+import type { Projection } from '@runyard/persistence';
+import { TASKS_PROJECTION } from './board.projection';
+
+/** What `verify` needs to rebuild a projection of this service beside its live rows and compare them. */
+export interface VerifiedProjection {
+  projection: Projection;
+  schema: string;
+  tables: readonly string[];
+}
+
+export const TASKS_PROJECTIONS: readonly VerifiedProjection[] = [
+  {
+    projection: TASKS_PROJECTION,
+    schema: 'tasks',
+    tables: ['agent_tasks', 'agent_task_steps', 'task_locks', 'task_runs', 'task_activity'],
+  },
+];
