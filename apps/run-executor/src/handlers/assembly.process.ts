@@ -3,7 +3,7 @@ import { CORE_TOOLS, workSubject } from '@runyard/contracts';
 import { connectedFor } from '@runyard/event-log';
 import type { EventLog, NatsConnection, WorkQueues } from '@runyard/event-log';
 import { blobs } from '@runyard/persistence';
-import type { Database } from '@runyard/persistence';
+import type { Database, Tx } from '@runyard/persistence';
 import { NatsRpcClient } from '@runyard/service';
 import type { Logger, Reaction } from '@runyard/service';
 import type { ExecutorConfig } from '../config';
@@ -60,7 +60,7 @@ export interface Executor {
   intake: IntakeConsumer;
   work: WorkConsumer;
   sweep: Sweep;
-  release: (org: string, runId: string) => Promise<void>;
+  release: (org: string, runId: string, within?: Tx) => Promise<void>;
   enqueue: (org: string, runId: string) => Promise<void>;
 }
 
@@ -83,7 +83,7 @@ export function assemble(on: Foundations): Executor {
     conversations: new Conversations(on.log),
     tools: on.tools ?? toolRunnerFor(on),
     coreTools: config.knowledge === 'off' ? [] : CORE_TOOLS,
-    release: (org: string, runId: string) => operations.releaseSlots(org, runId),
+    release: (org: string, runId: string, within?: Tx) => operations.releaseSlots(org, runId, within),
     enqueue: async (org: string, runId: string) =>
       void (await queues.publish(workSubject(org, runId), { run_id: runId })),
   };

@@ -1,6 +1,7 @@
 import type { Actor, ApprovalEvent } from '@runyard/contracts';
 import { APPROVAL_EVENTS, parseSubject } from '@runyard/contracts';
 import { decodeEvents, VersionConflict } from '@runyard/event-log';
+import type { Tx } from '@runyard/persistence';
 import type { Reaction } from '@runyard/service';
 import { decideAnswer } from '../domain/approvals';
 import type { Answer } from '../domain/approvals';
@@ -13,7 +14,8 @@ import type { LoadedRun, RunLog } from './run-log.adapter';
 export interface DecisionPorts {
   runs: RunLog;
   presence: Presence;
-  release: (org: string, runId: string) => Promise<void>;
+  /** Frees what an ended run held; within the reaction's transaction, since it must not open a second one. */
+  release: (org: string, runId: string, within: Tx) => Promise<void>;
   enqueue: (org: string, runId: string) => Promise<void>;
   clock: () => number;
   approvalTtlMs: number;
@@ -33,13 +35,13 @@ export function decisionReaction(ports: DecisionPorts): Reaction {
     version: 1,
     stream: 'APPROVALS',
     filter: 'runyard.approvals.>',
-    async react(commit) {
+    async react(commit, tx) {
       const { org, id } = parseSubject(commit.subject) ?? {};
       if (!org || !id) return;
       const { events } = decodeEvents(commit, APPROVAL_EVENTS);
       for (const event of events as ApprovalEvent[]) {
         const answer = answerOf(id, event);
-        if (answer) await apply(ports, org, event.data.runId, answer);
+        if (answer) await apply(ports, org, event.data.runId, answer, tx);
       }
     },
   };
@@ -66,17 +68,23 @@ function answerOf(approvalId: string, event: ApprovalEvent): Answer | null {
   return { ...nothing, approvalId, verdict: 'expire', decidedBy: 'system:expiry' };
 }
 
-async function apply(ports: DecisionPorts, org: string, runId: string, answer: Answer): Promise<void> {
+async function apply(
+  ports: DecisionPorts,
+  org: string,
+  runId: string,
+  answer: Answer,
+  tx: Tx,
+): Promise<void> {
   for (let tries = 0; tries < TRIES; tries++) {
     const loaded = await ports.runs.glance(org, runId);
     const { run } = loaded;
     const now = Math.max(ports.clock(), isLive(run) ? run.lastEventAt : 0);
     const events = decideAnswer(run, answer, now, ports.approvalTtlMs);
-    if (events.length === 0) return wake(ports, loaded, run);
+    if (events.length === 0) return wake(ports, loaded, run, tx);
     try {
       const actor = answer.decidedBy as Actor;
       const { time } = await ports.runs.append(loaded, events, actor, now);
-      return await wake(ports, loaded, foldNew(run, events, time));
+      return await wake(ports, loaded, foldNew(run, events, time), tx);
     } catch (error) {
       if (!(error instanceof VersionConflict)) throw error;
     }
@@ -85,8 +93,8 @@ async function apply(ports: DecisionPorts, org: string, runId: string, answer: A
 }
 
 /** Whoever drives or may drive the run learns of it; what an ended run held is freed. */
-async function wake(ports: DecisionPorts, { org, runId }: LoadedRun, after: Run): Promise<void> {
-  if (after.situation === 'ended') return ports.release(org, runId);
+async function wake(ports: DecisionPorts, { org, runId }: LoadedRun, after: Run, tx: Tx): Promise<void> {
+  if (after.situation === 'ended') return ports.release(org, runId, tx);
   if (!isLive(after) || after.situation === 'paused') return;
   if (after.woken || after.situation === 'queued') return ports.enqueue(org, runId);
   if (after.instance) ports.presence.wake(after.instance, runId);

@@ -1,5 +1,5 @@
 import { toSafeInteger } from '@runyard/persistence';
-import type { Database } from '@runyard/persistence';
+import type { Database, Tx } from '@runyard/persistence';
 import { claimSlots, holderOf, twiceIfRaced, usedKeys } from './slot-claims';
 import type { SlotClaim, SlotRequest } from './slot-claims';
 
@@ -55,11 +55,11 @@ export class OperationsQueries {
     );
   }
 
-  /** After a terminal event: the agent is free. A conversation remembers its last turn. */
-  async releaseSlots(org: string, runId: string): Promise<void> {
-    await this.db.inOrg(org, (tx) =>
-      tx.query(`DELETE FROM run_slots WHERE run_id = $1 AND kind <> 'conversation'`, [runId]),
-    );
+  /** After a terminal event: the agent is free. A conversation remembers its last turn. `within`: a transaction at hand. */
+  async releaseSlots(org: string, runId: string, within?: Tx): Promise<void> {
+    const free = (tx: Tx) =>
+      tx.query(`DELETE FROM run_slots WHERE run_id = $1 AND kind <> 'conversation'`, [runId]);
+    await (within ? free(within) : this.db.inOrg(org, free));
   }
 
   /** Gives back everything that a run claimed and never needed: the conversation's turn before is the last one again. */
