@@ -1,5 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
 import {
+  CORE_TOOLS,
   Problem,
   addRuleSchema,
   decideCall,
@@ -26,9 +27,6 @@ import { APPROVALS_CLOCK } from '../types';
 import { ApprovalLog, SOURCE } from './approval-log.adapter';
 import { askerOf, reached } from './asker';
 import { RegistryFacts } from './registry.adapter';
-
-/** Tools that every agent has beside the catalogue's: they only read. */
-const CORE_TOOLS: readonly string[] = ['knowledge_search', 'knowledge_read', 'knowledge_sources'];
 
 /** RPC `permissions.*`: the rules by which calls are decided. */
 @Injectable()
@@ -58,7 +56,7 @@ export class PermissionsController {
     const ownerId = await this.ownerOf(org, rule.scope);
     const now = this.now();
     const tools = await this.registry.tools(org);
-    const known = [...tools, ...CORE_TOOLS.map((name) => ({ name, inputSchema: {} }))];
+    const known = [...CORE_TOOLS, ...tools];
     const command = { type: 'AddRule', asker: askerOf(caller), rule, ownerId, now, tools: known } as const;
     const { state, position } = await this.approvals.change(org, command, commitMeta(caller, SOURCE));
     const added = state.rules.find((one) => one.ruleId === ruleId);
@@ -125,8 +123,8 @@ export class PermissionsController {
   }
 
   private async effectOf(org: string, name: string): Promise<'read' | 'write'> {
-    if (CORE_TOOLS.includes(name)) return 'read';
-    const tool = (await this.registry.tools(org)).find((one) => one.name === name);
+    const known = [...CORE_TOOLS, ...(await this.registry.tools(org))];
+    const tool = known.find((one) => one.name === name);
     if (tool) return tool.effect;
     const detail = 'must be given: the catalogue has no such tool, so whether it writes is not known';
     throw new Problem('invalid_request', `The request is not valid: /effect ${detail}`, {
