@@ -23,6 +23,7 @@ import type { Executor } from './handlers/assembly.process';
 import { ControlsController } from './handlers/controls.controller';
 import { ConversationsController } from './handlers/conversations.controller';
 import { ExecutorProcess } from './handlers/executor.process';
+import { FenceController } from './handlers/fence.controller';
 import { QueriesController } from './handlers/queries.controller';
 import { RunTelemetry } from './handlers/telemetry.adapter';
 import { RUN_MIGRATIONS } from './migrations';
@@ -108,6 +109,7 @@ const providersOf = (config: ExecutorConfig): Provider[] => [
   { provide: RUN_QUERIES, inject: [DATABASE], useFactory: (db: Database) => new RunQueries(db) },
   ControlsController,
   ConversationsController,
+  FenceController,
   QueriesController,
   ExecutorProcess,
 ];

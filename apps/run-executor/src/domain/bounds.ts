@@ -17,10 +17,26 @@ export function snapshot(run: LiveRun, now: number): NewRunEvent {
       toolCalls: Math.max(0, run.bounds.maxToolCalls - run.toolCalls),
       tokens: Math.max(0, run.grantTokens - run.usedTokens),
       milliseconds: Math.max(0, run.bounds.deadlineSeconds * 1_000 - used),
-      weeklyTokens: null,
+      weeklyTokens: weeklyLeft(run),
       usedMilliseconds: used,
     },
   };
+}
+
+/** Others may have used the week meanwhile: what was reserved for this run is safe from them. */
+const weeklyLeft = ({ weeklyTokens, usedTokens, childTokens }: LiveRun): number | null =>
+  weeklyTokens === null ? null : Math.max(0, weeklyTokens - usedTokens - childTokens);
+
+/** Tokens without which a run could not make its first call as its model may answer (P6.1); never more than its budget. */
+export function firstCallNeeds(
+  run: LiveRun,
+  { models, overheadBytes }: Pick<Circumstances, 'models' | 'overheadBytes'>,
+): number {
+  const [route] = models;
+  if (!route) return run.grantTokens;
+  const room = dialogRoom(route.contextWindow, route.maxOutputTokens, overheadBytes);
+  const input = fitInto(run.transcript, room).bytes + overheadBytes;
+  return Math.min(run.grantTokens, input + route.maxOutputTokens);
 }
 
 export type ModelDispatch =
@@ -42,8 +58,7 @@ export function callModel(run: LiveRun, at: Circumstances): ModelDispatch {
   );
   const worstCaseInput = fitted.bytes + at.overheadBytes;
   const maxOutputTokens = Math.min(route.maxOutputTokens, run.grantTokens - run.usedTokens - worstCaseInput);
-  // P6.1: whose bound it was decides what it is called.
-  if (maxOutputTokens < SMALLEST_ANSWER) return { cap: run.weeklyCapped ? 'weekly_budget' : 'token_budget' };
+  if (maxOutputTokens < SMALLEST_ANSWER) return { cap: tokenCap(run) };
   const started: NewRunEvent = {
     type: 'ModelCallStarted',
     data: {
@@ -63,6 +78,10 @@ export function callModel(run: LiveRun, at: Circumstances): ModelDispatch {
 /** Tokens of a model's context that are left for the dialog; system prompt and tools count at four bytes a token. */
 export const dialogRoom = (contextWindow: number, maxOutputTokens: number, overheadBytes: number): number =>
   Math.max(1_000, contextWindow - Math.min(maxOutputTokens, contextWindow / 2) - overheadBytes / 4);
+
+/** Whose bound it was decides what it is called (P6.1). */
+export const tokenCap = (run: LiveRun): FailureReason =>
+  run.weeklyCapped ? 'weekly_budget' : 'token_budget';
 
 /** For people: which bound closed, and at what. */
 export function capReached(run: LiveRun, reason: FailureReason): string {

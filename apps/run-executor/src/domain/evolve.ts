@@ -45,39 +45,46 @@ function ended(state: EndedRun['state'], reason: string | null, time: number): E
   };
 }
 
+/** Where a run stands before anything has happened to it. */
+const AT_BIRTH = {
+  situation: 'queued',
+  epoch: 0,
+  instance: null,
+  woken: false,
+  cancelRequested: null,
+  pauseRequested: false,
+  pauseExpiresAt: null,
+  groups: [],
+  expiredQuestion: null,
+  extensions: [],
+  steps: 0,
+  toolCalls: 0,
+  usedTokens: 0,
+  spendLines: [],
+  childTokens: 0,
+  usedMilliseconds: 0,
+  runningSince: null,
+  repeated: NOTHING_REPEATED,
+  exhaustedTool: null,
+  phase: { name: 'ready', after: [] },
+} as const satisfies Partial<LiveRun>;
+
 function queued({ data, time }: RunQueued, material: Material): LiveRun {
-  const { input, definition, settings, grantTokens, previousRunId, slot, weeklyCapped, ...identity } = data;
+  const { input, definition, settings, grantTokens, previousRunId, slot, ...rest } = data;
+  const { weeklyCapped, weeklyTokens, ...identity } = rest;
   const said: ChatMessage = { role: 'user', text: wholeText(input, material) };
   return {
-    situation: 'queued',
+    ...AT_BIRTH,
     identity,
     definition,
     bounds: { ...DEFAULT_BOUNDS, ...settings.bounds },
     mode: settings.mode,
     approvalPolicy: settings.approvalPolicy,
     grantTokens,
+    weeklyCapped: weeklyCapped === true,
+    weeklyTokens: weeklyTokens ?? null,
     previousRunId,
     slot,
-    epoch: 0,
-    instance: null,
-    woken: false,
-    cancelRequested: null,
-    pauseRequested: false,
-    pauseExpiresAt: null,
-    groups: [],
-    expiredQuestion: null,
-    extensions: [],
-    steps: 0,
-    toolCalls: 0,
-    usedTokens: 0,
-    spendLines: [],
-    childTokens: 0,
-    weeklyCapped: weeklyCapped === true,
-    usedMilliseconds: 0,
-    runningSince: null,
-    repeated: NOTHING_REPEATED,
-    exhaustedTool: null,
-    phase: { name: 'ready', after: [] },
     transcript: append(append(EMPTY_TRANSCRIPT, material.history), [said]),
     lastEventAt: time,
   };

@@ -1,6 +1,6 @@
 import type { ErrorInfo, FailureReason, RunEvent, StoredText } from '@runyard/contracts';
 import { terminationOf } from '@runyard/contracts';
-import { callModel, capReached } from './bounds';
+import { callModel, capReached, tokenCap } from './bounds';
 import type { Circumstances, NewRunEvent } from './decision';
 import { decideCalls } from './effects';
 import { fold } from './evolve';
@@ -60,6 +60,8 @@ function decideNext(run: LiveRun, at: Circumstances): NewRunEvent[] {
     return end(run, { type: 'RunCancelled', data: { reason: run.cancelRequested.reason } });
   if (run.phase.name === 'answered') return end(run, answer(run.phase));
   if (run.phase.name === 'gave_up') return fail(run, providerReason(run.phase.error.code), run.phase.error);
+  // A provider may count more than the worst case: what was paid for is recorded, and nothing follows from it (P6.2).
+  if (run.usedTokens > run.grantTokens) return failCap(run, tokenCap(run));
   const spoilt = ruined(run);
   if (spoilt) return fail(run, 'tool_failure', spoilt);
   if (run.expiredQuestion) return fail(run, 'approval_expired', run.expiredQuestion);

@@ -113,6 +113,8 @@ export interface LiveRun {
   childTokens: number;
   /** The owner's weekly cap had cut the grant. */
   weeklyCapped: boolean;
+  /** What the owner's week had left when the run was admitted, its own grant included; null: no cap. */
+  weeklyTokens: number | null;
   /** Milliseconds in `running` up to `runningSince` (P5.7). */
   usedMilliseconds: number;
   runningSince: number | null;

@@ -14,6 +14,8 @@ import type { KnowledgeDoor } from '../tools/knowledge/knowledge.adapter';
 import { createToolRunner } from '../tools/tool-runner';
 import type { ToolRunner } from '../tools/types';
 import { Asking } from './asking.adapter';
+import { ledgerBudgets } from './budgets.adapter';
+import type { Budgets } from './budgets.adapter';
 import { Conversations } from './conversations.adapter';
 import { decisionReaction } from './decisions.process';
 import { Definitions } from './definitions.adapter';
@@ -45,12 +47,14 @@ export interface Foundations {
   tools?: ToolRunner;
   /** Where spans and measures of runs go; default: nowhere. */
   telemetry?: RunTelemetry;
+  budgets?: Budgets;
 }
 
 /** The executor's parts, wired. */
 export interface Executor {
   instance: string;
   presence: Presence;
+  budgets: Budgets;
   runs: RunLog;
   conversations: Conversations;
   operations: OperationsQueries;
@@ -110,18 +114,12 @@ export const reactionsOf = (executor: Executor, { approvalTtlMs }: ExecutorConfi
 ];
 
 /** What parts take from outside: models, time, chance, settings. */
-const portsOf = ({
-  config,
-  logger,
-  models,
-  clock = Date.now,
-  random = Math.random,
-  telemetry = new RunTelemetry(),
-}: Foundations) => ({
-  telemetry,
+const portsOf = ({ config, connection, logger, models, budgets, ...on }: Foundations) => ({
+  budgets: budgets ?? ledgerBudgets(new NatsRpcClient(connection)),
+  telemetry: on.telemetry ?? new RunTelemetry(),
   models: models ?? modelsFor(config),
-  clock,
-  random,
+  clock: on.clock ?? Date.now,
+  random: on.random ?? Math.random,
   places: config.places,
   pauseTtlMs: config.pauseTtlMs,
   log: logger,

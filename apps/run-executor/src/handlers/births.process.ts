@@ -5,6 +5,7 @@ import { currentContext } from '@runyard/service';
 import { claim } from '../domain/claim';
 import type { NewRunEvent } from '../domain/decision';
 import { fold } from '../domain/evolve';
+import type { Material } from '../domain/material';
 import { dated, decideAll, foldNew } from '../domain/next';
 import { isLive, NO_RUN, stateOf } from '../domain/run';
 import type { OperationsQueries } from '../projections/operations.queries';
@@ -38,13 +39,11 @@ export class Births {
     born: NewRunEvent[],
     request: RunRequest,
     digest: string,
+    known?: Material,
   ): Promise<IntakeAnswer> {
     const { org, runId } = before;
-    const material = await this.ports.runs.materialFor(
-      org,
-      runId,
-      born.map((event) => dated(event, 0)),
-    );
+    const events = born.map((event) => dated(event, 0));
+    const material = known ?? (await this.ports.runs.materialFor(org, runId, events));
     const { traceparent } = currentContext() ?? {};
     const loaded: LoadedRun = { ...before, run: NO_RUN, material, traceparent };
     const claims = born[0]?.type === 'RunQueued' && this.ports.drivers.register(runId, 1);

@@ -1,6 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
 import type { Caller } from '@runyard/contracts';
-import { extendSchema, modeSchema, parseWith, Problem, TOKEN } from '@runyard/contracts';
+import { BOUND_CEILINGS, extendSchema, modeSchema, parseWith, Problem, TOKEN } from '@runyard/contracts';
 import { formatPosition, VersionConflict } from '@runyard/event-log';
 import { RpcMethod } from '@runyard/service';
 import { z } from 'zod';
@@ -10,6 +10,7 @@ import { foldNew } from '../domain/next';
 import { isLive, stateOf } from '../domain/run';
 import type { EndedRun, LiveRun, Run } from '../domain/run';
 import { RUN_CONTROLS } from '../tokens';
+import type { Budgets } from './budgets.adapter';
 import type { Presence } from './presence.adapter';
 import type { LoadedRun, RunLog } from './run-log.adapter';
 
@@ -25,6 +26,7 @@ const TRIES = 20;
 export interface ControlPorts {
   runs: RunLog;
   presence: Presence;
+  budgets: Budgets;
   release: (org: string, runId: string) => Promise<void>;
   enqueue: (org: string, runId: string) => Promise<void>;
   clock: () => number;
@@ -100,7 +102,8 @@ export class ControlsController {
       const loaded = await this.ports.runs.glance(caller.org, id);
       requireRight(caller, loaded.run);
       if (evenEnded && loaded.run.situation === 'ended') return answerOf(loaded, loaded.run, loaded.sequence);
-      const events = decideControl(loaded.run, control);
+      const affordable = await this.afforded(loaded, control);
+      const events = decideControl(loaded.run, affordable);
       if (events.length === 0) return answerOf(loaded, loaded.run, loaded.sequence);
       try {
         const { sequence, time } = await this.ports.runs.append(loaded, events, caller.actor);
@@ -112,6 +115,26 @@ export class ControlsController {
       }
     }
     throw new Problem('conflict', 'The run moved on too fast; ask again.', { retryAfterSeconds: 1 });
+  }
+
+  /**
+   * More tokens than the week has left are not given: they are reserved before the run may have them. What is reserved and
+   * then not appended is settled with the run.
+   */
+  private async afforded({ org, runId: id, run }: LoadedRun, control: Control): Promise<Control> {
+    if (control.type !== 'ExtendRun' || control.tokens === 0 || !isLive(run)) return control;
+    const { identity, grantTokens } = run;
+    // A child spends what its root has: there is nothing to add to for it alone.
+    if (identity.parentRunId !== null) return { ...control, tokens: 0 };
+    const spender = { org, runId: id, ownerId: identity.userId ?? identity.ownerId };
+    const wanted = Math.min(grantTokens + control.tokens, BOUND_CEILINGS.tokenBudget);
+    const { tokens } = await this.ports.budgets.extend(spender, wanted);
+    const added = Math.max(0, tokens - grantTokens);
+    if (added === 0 && control.steps + control.toolCalls + control.seconds === 0)
+      throw new Problem('run_not_controllable', "The owner's weekly budget leaves no more tokens.", {
+        state: stateOf(run),
+      });
+    return { ...control, tokens: Math.min(added, control.tokens) };
   }
 
   /** After the append: whoever drives or may drive the run learns of it. */

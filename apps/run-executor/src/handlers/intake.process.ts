@@ -1,11 +1,18 @@
-import type { DefinitionSnapshot, IntakeAnswer, RunRequest, ToolDefinition } from '@runyard/contracts';
+import type {
+  DefinitionSnapshot,
+  IntakeAnswer,
+  RunRequest,
+  SkipReason,
+  ToolDefinition,
+} from '@runyard/contracts';
 import { Problem } from '@runyard/contracts';
 import { digestOf, runIdOf } from '@runyard/event-log';
-import type { NewRunEvent } from '../domain/decision';
 import { definitionFor, requireStartable, settingsFor, slotsFor } from '../domain/intake';
 import type { AgentFacts } from '../domain/intake';
+import { Admissions } from './admission.process';
 import { Births } from './births.process';
 import type { BirthPorts } from './births.process';
+import type { Budgets } from './budgets.adapter';
 import type { Conversations } from './conversations.adapter';
 import type { RegistryFacts, UserFacts } from './registry.adapter';
 import type { LoadedRun } from './run-log.adapter';
@@ -13,6 +20,7 @@ import { Slots } from './slots.process';
 import type { Texts } from './texts.adapter';
 
 export interface IntakePorts extends BirthPorts {
+  budgets: Budgets;
   registry: RegistryFacts;
   conversations: Conversations;
   texts: Texts;
@@ -34,15 +42,17 @@ interface Wanted {
 
 /**
  * Turns a request into a run, exactly once a key (P2). Every step is idempotent by run id, in this order: read the run's
- * log, resolve the agent, claim the slot, append.
+ * log, resolve the agent, claim the slot, reserve the budget, append.
  */
 export class Intake {
   private readonly slots: Slots;
   private readonly births: Births;
+  private readonly admissions: Admissions;
 
   constructor(private readonly ports: IntakePorts) {
     this.slots = new Slots(ports.operations, ports.runs);
     this.births = new Births(ports);
+    this.admissions = new Admissions(ports.runs, ports.budgets);
   }
 
   /** Throws a Problem for a refusal, RetryLater where the outcome of somebody else must be awaited. */
@@ -70,23 +80,19 @@ export class Intake {
       this.ports.definitions.put(org, definition),
     ]);
     if (claimed.outcome === 'known') return this.births.known(org, runId, claimed.digest, digest);
-    const identity = identityOf(wanted);
     if (claimed.outcome === 'held') {
-      // The conversation may have been taken over already, and a turn that never was must not be its last one.
-      await this.ports.operations.giveBack(org, runId);
-      refuseWherePersonWaits(claimed.slotKey, request);
-      const skipped: NewRunEvent = {
-        type: 'RunSkipped',
-        data: { ...identity, reason: 'already_running', holder: claimed.holder },
-      };
-      return this.births.append(before, [skipped], request, digest);
+      if (isForPerson(claimed.slotKey, request)) {
+        await this.ports.operations.giveBack(org, runId);
+        throw busy();
+      }
+      return this.skip(wanted, 'already_running', claimed.holder);
     }
     await this.requireDialog(org, runId, claimed.previousRunId, request);
     const settings = settingsFor(agent, request);
-    const queued: NewRunEvent = {
-      type: 'RunQueued',
+    const wished = {
+      type: 'RunQueued' as const,
       data: {
-        ...identity,
+        ...identityOf(wanted),
         input: await this.ports.texts.store(org, request.input),
         definition: digestOfDefinition,
         settings,
@@ -95,7 +101,21 @@ export class Intake {
         slot: slots.agent,
       },
     };
-    return this.births.append(before, [queued], request, digest);
+    const admission = await this.admissions.admit(before, wished, definition);
+    if (admission.outcome === 'closed') return this.births.known(org, runId, digest, digest);
+    if (admission.outcome === 'refused') return this.skip(wanted, 'budget_exceeded', null);
+    const answer = await this.births.append(before, [admission.queued], request, digest, admission.material);
+    if (answer.ok && answer.state === 'skipped') await this.admissions.giveBack(before, wished);
+    return answer;
+  }
+
+  /** Leaves a row that says why nothing came of the request; what it had claimed is free for the next one. */
+  private async skip(wanted: Wanted, reason: SkipReason, holder: string | null): Promise<IntakeAnswer> {
+    const { org, runId, digest, request, before } = wanted;
+    // The conversation may have been taken over already, and a turn that never was must not be its last one.
+    await this.ports.operations.giveBack(org, runId);
+    const data = { ...identityOf(wanted), reason, holder };
+    return this.births.append(before, [{ type: 'RunSkipped', data }], request, digest);
   }
 
   /** A request that will never become a run (P2.6). */
@@ -156,14 +176,11 @@ function requestDigest({ key: _key, requested_by: _by, ...body }: RunRequest): s
 }
 
 /** A person who writes into a busy conversation is told so; everybody else leaves a skipped run (P7.3). */
-function refuseWherePersonWaits(slotKey: string, request: RunRequest): void {
-  if (slotKey.startsWith('conversation:') && request.requested_by.startsWith('user:'))
-    throw new Problem(
-      'conversation_busy',
-      'The conversation has a run under way; wait for it or cancel it.',
-      {},
-    );
-}
+const isForPerson = (slotKey: string, request: RunRequest): boolean =>
+  slotKey.startsWith('conversation:') && request.requested_by.startsWith('user:');
+
+const busy = (): Problem =>
+  new Problem('conversation_busy', 'The conversation has a run under way; wait for it or cancel it.', {});
 
 function identityOf({ agent, request, runId, digest, definition }: Wanted) {
   return {

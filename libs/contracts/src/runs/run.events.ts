@@ -54,6 +54,8 @@ export type RunQueued = DomainEvent<
     slot: string | null;
     /** The owner's weekly cap had cut the grant: exhaustion then reads `weekly_budget` (P6.1). */
     weeklyCapped?: true;
+    /** What the owner's week had left, this grant included; missing where no cap applies. */
+    weeklyTokens?: number;
   }
 >;
 

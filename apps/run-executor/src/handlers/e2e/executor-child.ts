@@ -1,4 +1,5 @@
 import { connectDatabase } from '@runyard/persistence';
+import { FakeBudgets } from './fake-budgets';
 import { Outside, placeIn } from './script';
 import type { Answer } from './script';
 import { TestExecutor } from './test-executor';
@@ -31,6 +32,7 @@ void TestExecutor.start({
   database: { connect },
   db: connect(),
   outside,
+  budgets: new FakeBudgets(),
   logLevel: 'silent',
   guests: new Set(),
 }).then((executor) => {

@@ -12,6 +12,8 @@ import type { ToolRunner } from '../../tools/types';
 import { assemble, reactionsOf } from '../assembly.process';
 import type { Executor } from '../assembly.process';
 import { ControlsController } from '../controls.controller';
+import { tappedBudgets } from './fake-budgets';
+import type { FakeBudgets } from './fake-budgets';
 import type { RunTelemetry } from '../telemetry.adapter';
 import { scriptedModel, scriptedTools } from './script';
 import type { Outside, Script } from './script';
@@ -51,6 +53,7 @@ export interface Ground {
   database: { connect(service: string): Database };
   db: Database;
   outside: Outside;
+  budgets: FakeBudgets;
   /** Level of what executors log; `error` shows why a driver failed. */
   logLevel: string;
   /** Ended with the world, so that a failed spec leaves nothing running. */
@@ -87,6 +90,7 @@ export class TestExecutor {
       // Those that only do what they are told share the world's few connections: a crash matrix has hundreds of them.
       db: tappedDatabase(works ? world.database.connect('run-executor') : world.db, tap),
       logger: createLogger('test', world.logLevel),
+      budgets: tappedBudgets(world.budgets, tap),
       models: at.models ?? (() => scriptedModel(world.outside, tap)),
       tools: at.tools ?? scriptedTools(world.outside, tap),
       random: () => 0,

@@ -30,6 +30,7 @@ import type { TestDatabase, TestNats } from '@runyard/testing';
 import { RUN_MIGRATIONS } from '../../migrations';
 import { runsProjection } from '../../projections/runs.projection';
 import { eventsOf } from '../run-commits';
+import { FakeBudgets } from './fake-budgets';
 import { ORG, OWNER } from './people';
 import { MODEL, Outside, TOOLS } from './script';
 import type { Ground } from './test-executor';
@@ -54,6 +55,7 @@ export interface Setting {
 
 export class World implements AsyncDisposable, Ground {
   readonly outside = new Outside({ model: () => ({ text: 'done' }), tool: () => ({ ok: true, text: 'ok' }) });
+  readonly budgets = new FakeBudgets();
   /** Level of what executors log; `error` shows why a driver failed. */
   logLevel = 'silent';
   private readonly stopProjecting = new AbortController();
