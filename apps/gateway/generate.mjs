@@ -1,4 +1,4 @@
-// node apps/gateway/generate.mjs: writes docs/openapi.json and docs/problems.md from the code. A test compares them.
+// node apps/gateway/generate.mjs: writes docs/openapi.json, docs/problems.md and the client's types from the code. A test compares them.
 import { execFileSync } from 'node:child_process';
 import fs from 'node:fs';
 import { createRequire } from 'node:module';
@@ -11,7 +11,7 @@ require('reflect-metadata');
 const { generatedDocuments } = require(
   path.join(root, 'dist/apps/gateway/src/handlers/generated-documents.js'),
 );
-for (const [name, text] of Object.entries(generatedDocuments())) {
-  fs.writeFileSync(path.join(root, 'docs', name), text);
-  console.log(`wrote docs/${name}`);
+for (const [file, text] of Object.entries(generatedDocuments())) {
+  fs.writeFileSync(path.join(root, file), text);
+  console.log(`wrote ${file}`);
 }

@@ -1,13 +1,6 @@
-/** A refusal of the API, with the code of its problem document. */
-export class Refused extends Error {
-  constructor(
-    readonly status: number,
-    readonly code: string,
-    detail: string,
-  ) {
-    super(`${code}: ${detail}`);
-  }
-}
+import { Runyard } from '@runyard/client';
+
+export { Refused } from '@runyard/client';
 
 /** One event of a run, as the stream carries it. */
 export interface RunEventFrame {
@@ -17,49 +10,25 @@ export interface RunEventFrame {
   data: Record<string, unknown>;
 }
 
-/** The little of the HTTP API that the local start needs. */
+/** The HTTP API for tools of this workspace that build their paths themselves. */
 export class ApiClient {
+  private readonly client: Runyard;
+
   constructor(
     readonly url: string,
-    private readonly key: string,
-  ) {}
+    key: string,
+  ) {
+    this.client = new Runyard({ url, key });
+  }
 
-  /** Calls the API; throws Refused. */
+  /** Calls the API; throws Refused, or NoAnswer. */
   async call<T>(method: string, path: string, body?: unknown): Promise<T> {
-    const response = await fetch(`${this.url}${path}`, {
-      method,
-      headers: {
-        authorization: `Bearer ${this.key}`,
-        ...(body === undefined ? {} : { 'content-type': 'application/json' }),
-      },
-      body: body === undefined ? undefined : JSON.stringify(body),
-    });
-    const answer = (await response.json()) as T & { code?: string; detail?: string };
-    if (!response.ok)
-      throw new Refused(response.status, answer.code ?? 'unknown', answer.detail ?? response.statusText);
-    return answer;
+    const response = await this.client.transport.send({ method, path, route: `${method} ${path}`, body });
+    return (await response.json()) as T;
   }
 
   /** Events of a run from its first one to its end. */
   async *events(runId: string): AsyncGenerator<RunEventFrame> {
-    const response = await fetch(`${this.url}/v1/runs/${runId}/events`, {
-      headers: { authorization: `Bearer ${this.key}`, accept: 'text/event-stream' },
-    });
-    if (!response.ok || !response.body) throw new Refused(response.status, 'stream', response.statusText);
-    let rest = '';
-    for await (const chunk of response.body.pipeThrough(new TextDecoderStream())) {
-      const frames = (rest + chunk).split('\n\n');
-      rest = frames.pop() ?? '';
-      for (const frame of frames) {
-        const fields = new Map(
-          frame
-            .split('\n')
-            .map((line) => [line.slice(0, line.indexOf(':')), line.slice(line.indexOf(':') + 2)]),
-        );
-        if (fields.get('event') === 'end') return;
-        if (fields.get('event') === 'agent-run-event')
-          yield JSON.parse(fields.get('data') ?? '') as RunEventFrame;
-      }
-    }
+    for await (const event of this.client.runs.stream(runId)) yield event as RunEventFrame;
   }
 }

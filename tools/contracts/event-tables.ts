@@ -33,9 +33,9 @@ export const CONTEXT_FACTS: Readonly<Record<Context, ContextFacts>> = {
     meaning: 'Models and tools that agents of an org may use',
   },
   knowledge: {
-    aggregate: 'one document or source',
-    service: 'agent-registry',
-    meaning: 'Documents that agents may search',
+    aggregate: '`doc-<id>` or `group-<id>`',
+    service: 'knowledge',
+    meaning: 'Documents that agents may look up, and who may read them',
   },
   people: {
     aggregate: '`org`, `user-<id>` or `key-<id>`',

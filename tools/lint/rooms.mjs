@@ -31,6 +31,8 @@ function targetOf(file, specifier) {
 }
 
 const LIBRARY_ROOMS = {
+  // For other services and scripts: types of the contracts, and nothing that has to be installed.
+  client: [/^lib:(client|contracts)$/],
   contracts: [/^lib:contracts$/, /^npm:zod$/],
   'event-log': [/^lib:(event-log|contracts)$/, /^npm:@nats-io\//, /^node$/],
   persistence: [/^lib:(persistence|contracts)$/, /^npm:(typeorm|pg)$/, /^node$/],
@@ -68,7 +70,7 @@ function appRoom(app, folder) {
 
 function specRoom(file) {
   const [top, name] = file.split('/');
-  const everywhere = [LIBRARIES, /^lib:testing$/, PACKAGES, /^deploy$/];
+  const everywhere = [LIBRARIES, /^lib:(client|testing)$/, PACKAGES, /^deploy$/];
   if (top === 'libs') return matches([...everywhere, new RegExp(`^lib:${name}$`)]);
   if (top === 'apps' && name !== 'cli') return matches([...everywhere, within(name, '.*')]);
   return matches([...everywhere, within('cli', '.*'), HOSTED, /^(bench|tools|examples)$/]);
@@ -80,7 +82,10 @@ function roomOf(file) {
   const [top, name] = file.split('/');
   if (top === 'libs') return { name, may: matches(LIBRARY_ROOMS[name] ?? []) };
   if (top === 'apps' && name === 'cli')
-    return { name, may: matches([LIBRARIES, PACKAGES, within('cli', '.*'), HOSTED, /^deploy$/]) };
+    return {
+      name,
+      may: matches([LIBRARIES, /^lib:client$/, PACKAGES, within('cli', '.*'), HOSTED, /^deploy$/]),
+    };
   if (top === 'apps') return appRoom(name, placeOf(file).split('/')[1]);
   return {
     name: top,

@@ -34,6 +34,7 @@ export interface DocumentBody {
   content: DocumentContent;
 }
 
+/** There is a document, with its readers. */
 export type DocumentUploaded = DomainEvent<
   'DocumentUploaded',
   {
@@ -44,14 +45,20 @@ export type DocumentUploaded = DomainEvent<
     access: DocumentAccess;
   } & DocumentBody
 >;
+/** Its title, source, language or text has changed; its readers stay. */
 export type DocumentRevised = DomainEvent<'DocumentRevised', DocumentBody>;
 /** The readers as they are from now on: whoever is not named has lost the right. */
 export type DocumentShared = DomainEvent<'DocumentShared', { access: DocumentAccess }>;
+/** It is gone, and nobody may read it any more. */
 export type DocumentDeleted = DomainEvent<'DocumentDeleted', Record<string, never>>;
 
+/** There is a group of readers. */
 export type GroupCreated = DomainEvent<'GroupCreated', { name: string }>;
+/** Its name has changed. */
 export type GroupRenamed = DomainEvent<'GroupRenamed', { name: string }>;
+/** A person may read what is shared with the group. */
 export type GroupMemberAdded = DomainEvent<'GroupMemberAdded', { userId: string }>;
+/** A person may no longer read what is shared with the group. */
 export type GroupMemberRemoved = DomainEvent<'GroupMemberRemoved', { userId: string }>;
 /** Its id is never used again, so that no document is shared with people whom nobody meant. */
 export type GroupDeleted = DomainEvent<'GroupDeleted', Record<string, never>>;
