@@ -22,6 +22,11 @@ export const CONTEXT_FACTS: Readonly<Record<Context, ContextFacts>> = {
     service: 'run-executor',
     meaning: 'Dialogs whose turns are runs',
   },
+  erasures: {
+    aggregate: '`runs` of an org',
+    service: 'operators, by the command line',
+    meaning: 'What remains of runs whose content was overwritten in log, archive and rows',
+  },
   agents: {
     aggregate: 'one agent, by its id',
     service: 'agent-registry',
@@ -73,6 +78,7 @@ export const CONTEXT_FACTS: Readonly<Record<Context, ContextFacts>> = {
 const ELSEWHERE: Readonly<Record<string, Context>> = {
   RUN_APPROVAL_EVENTS: 'runs',
   CHILD_EVENTS: 'runs',
+  ERASURE_EVENTS: 'erasures',
   BOARD_EVENTS: 'tasks',
 };
 

@@ -2,11 +2,13 @@ import { Command, CommanderError } from 'commander';
 import type { CommandLine, Commands } from './command';
 import { coloursWanted } from './config';
 import { deadCommands } from './dead';
+import { retentionCommands } from './retention';
 import { runsCommands } from './runs';
 import { streamsCommands } from './streams';
 import { CommandFailed, EXIT, realTerminal } from './terminal';
 import type { Terminal } from './terminal';
 import { ApiRefused } from './api';
+import { eraseCommands } from './erase';
 import { replayCommands } from './replay';
 import { verifyCommands } from './verify';
 
@@ -17,6 +19,8 @@ const COMMANDS: readonly Commands[] = [
   deadCommands,
   verifyCommands,
   replayCommands,
+  retentionCommands,
+  eraseCommands,
 ];
 
 const EXIT_CODES = `

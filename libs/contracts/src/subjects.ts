@@ -4,6 +4,7 @@ import { token } from './token';
 export const CONTEXT_STREAMS = {
   runs: 'RUNS',
   conversations: 'RUNS',
+  erasures: 'RUNS',
   agents: 'AGENTS',
   catalogue: 'AGENTS',
   knowledge: 'AGENTS',

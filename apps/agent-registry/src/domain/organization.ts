@@ -1,12 +1,12 @@
 import { Problem } from '@runyard/contracts';
-import type { OrganizationCreated, OrganizationEdited } from '@runyard/contracts';
+import type { OrganizationCreated, OrganizationEdited, OrganizationErased } from '@runyard/contracts';
 import type { Decided } from './decision';
 import { requireAdmin } from './rights';
 import type { Asker } from './rights';
 import { same } from './same';
 
-export type OrganizationEvent = OrganizationCreated | OrganizationEdited;
-export type OrganizationDecision = Decided<OrganizationEvent>;
+export type OrganizationEvent = OrganizationCreated | OrganizationEdited | OrganizationErased;
+export type OrganizationDecision = Decided<OrganizationCreated | OrganizationEdited>;
 
 export interface ExistingOrganization {
   situation: 'existing';
@@ -29,6 +29,7 @@ export function requireOrganization(org: Organization): ExistingOrganization {
 }
 
 export function evolveOrganization(org: Organization, event: OrganizationEvent): Organization {
+  if (event.type === 'OrganizationErased') return NO_ORGANIZATION;
   const createdAt = org.situation === 'existing' ? org.createdAt : event.time;
   return { situation: 'existing', ...event.data, createdAt };
 }

@@ -55,6 +55,8 @@ export function evolveUser(user: User, event: UserEvent): User {
     const { userId, ...profile } = event.data;
     return { situation: 'active', userId, profile, deactivations: 0, createdAt: event.time };
   }
+  // What is left of a person who was erased is this event alone.
+  if (event.type === 'UserDeleted') return { situation: 'deleted' };
   if (user.situation === 'absent' || user.situation === 'deleted') return user;
   switch (event.type) {
     case 'UserEdited': {
@@ -65,8 +67,6 @@ export function evolveUser(user: User, event: UserEvent): User {
       return { ...user, situation: 'inactive', deactivations: user.deactivations + 1 };
     case 'UserReactivated':
       return { ...user, situation: 'active' };
-    case 'UserDeleted':
-      return { situation: 'deleted' };
     default:
       return event satisfies never;
   }

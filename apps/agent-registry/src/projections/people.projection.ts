@@ -2,8 +2,8 @@ import { PEOPLE_EVENTS } from '@runyard/contracts';
 import type { PeopleEvent } from '@runyard/contracts';
 import type { Projection, Tx } from '@runyard/persistence';
 import { ALONE_WITH_DEPARTURES } from './departures';
-import { recorded } from './commits';
-import type { Recorded, RecordedAs } from './commits';
+import { recorded, type Recorded, type RecordedAs } from './commits';
+import { applyErasures } from './people-erasures';
 import { deleteRows, distinctPlaces, loadRows, placeKey, saveRows } from './records';
 import type { Place, Table } from './records';
 
@@ -84,6 +84,7 @@ export const PEOPLE_PROJECTION: Projection = {
     await applyOrganizations(tx, events);
     await applyUsers(tx, events);
     await applyKeys(tx, events);
+    await applyErasures(tx, events);
   },
 };
 

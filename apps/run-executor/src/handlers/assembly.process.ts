@@ -9,6 +9,7 @@ import type { Logger, Reaction } from '@runyard/service';
 import type { ExecutorConfig } from '../config';
 import { createModelAdapter } from '../models/model.adapter';
 import type { ModelAdapter } from '../models/types';
+import { erasedRuns } from '../projections/erased.queries';
 import { OperationsQueries } from '../projections/operations.queries';
 import type { KnowledgeDoor } from '../tools/knowledge/knowledge.adapter';
 import { createToolRunner } from '../tools/tool-runner';
@@ -81,7 +82,7 @@ export function assemble(on: Foundations): Executor {
     texts,
     operations,
     definitions: new Definitions(store),
-    runs: new RunLog(on.log, texts, 'run-executor'),
+    runs: new RunLog(on.log, texts, 'run-executor', erasedRuns(db)),
     registry,
     asking: new Asking(registry, { ttlMs: config.approvalTtlMs, pauseTtlMs: config.pauseTtlMs }),
     conversations: new Conversations(on.log),

@@ -64,7 +64,7 @@ export class ConversationsController {
     const holder = await operations.holderOf(conversationSlot(org, conversationId));
     if (holder === null) return false;
     const { run, sequence } = await runs.glance(org, holder);
-    return sequence === 0 || isLive(run);
+    return sequence === 0 ? (await runs.erased(org, holder)) === undefined : isLive(run);
   }
 }
 

@@ -14,6 +14,7 @@ import type { Run } from '../domain/run';
 import { messagesOf } from '../domain/transcript';
 import { Histories } from './histories';
 import { eventsOf, largeTexts } from './run-commits';
+import { LOG_RETRY_MS, untilAnswered } from './log-patience';
 import type { Texts } from './texts.adapter';
 
 /** A run as its log tells it, up to `sequence`. */
@@ -31,8 +32,7 @@ export interface LoadedRun {
   freshAt: number;
 }
 
-/** A log that does not answer is asked again after this long. */
-const LOG_RETRY_MS = 250;
+type Erased = (org: string, runId: string) => Promise<{ previousRunId: string | null } | undefined>;
 
 /** Ahead of call ids in a dialog, so that the ids of a conversation's runs differ. */
 const callPrefixOf = (runId: string): string => `${runId.slice(4, 12)}-`;
@@ -45,6 +45,8 @@ export class RunLog {
     private readonly log: EventLog,
     private readonly texts: Texts,
     private readonly source: string,
+    /** What is known of a run whose log was overwritten. */
+    readonly erased: Erased = async () => undefined,
   ) {}
 
   subject(org: string, runId: string): string {
@@ -169,6 +171,8 @@ export class RunLog {
     if (kept) return kept;
     const loaded = await this.load(org, runId);
     const { run } = loaded;
+    if (run.situation === 'none')
+      return this.history(org, (await this.erased(org, runId))?.previousRunId ?? null);
     if (run.situation !== 'ended') return [];
     if (run.deleted) return this.history(org, run.previousRunId);
     this.histories.keep(runId, loaded.sequence, run);
@@ -178,16 +182,5 @@ export class RunLog {
   /** Keeps the dialog of a run that has just ended; a conversation goes on where it was, mostly in the same process. */
   keepHistory({ run, runId, sequence }: LoadedRun): void {
     if (run.situation === 'ended' && run.identity?.conversationId) this.histories.keep(runId, sequence, run);
-  }
-}
-
-async function untilAnswered<T>(ask: () => Promise<T>): Promise<T> {
-  for (;;) {
-    try {
-      return await ask();
-    } catch (error) {
-      if (!(error instanceof LogUnavailable)) throw error;
-      await wait(LOG_RETRY_MS);
-    }
   }
 }

@@ -10,7 +10,7 @@ const CANCELLED: NewEvent = { type: 'RunCancelled', data: { reason: 'user' } };
 const DELETED: NewEvent = { type: 'RunDeleted', data: { agentId: 'librarian' } };
 
 /** Runs over a log in memory, one commit an event. */
-function runsOver(logs: Record<string, NewEvent[]>): RunLog {
+function runsOver(logs: Record<string, NewEvent[]>, erased: Record<string, string | null> = {}): RunLog {
   const idOf = (subject: string) => subject.split('.').at(-1) ?? '';
   const commitsOf = (subject: string) =>
     (logs[idOf(subject)] ?? []).map(({ type, data }, index) => ({
@@ -30,7 +30,9 @@ function runsOver(logs: Record<string, NewEvent[]>): RunLog {
     lastSequence: (subject: string) => Promise.resolve(commitsOf(subject).length),
   } as unknown as EventLog;
   const blobs = { put: () => Promise.reject(new Error('no blobs')), get: () => Promise.resolve(undefined) };
-  return new RunLog(log, new Texts(blobs), 'spec');
+  return new RunLog(log, new Texts(blobs), 'spec', async (_org, runId) =>
+    runId in erased ? { previousRunId: erased[runId] ?? null } : undefined,
+  );
 }
 
 const turn = (id: string, previousRunId: string | null): NewEvent[] => [
@@ -51,6 +53,13 @@ describe('what a turn sees of those before it', () => {
     logs.run_two.push(DELETED);
     expect(await textsOf(runsOver(logs), 'run_two')).toEqual(['run_one']);
     expect(await textsOf(runsOver(logs), 'run_three')).toEqual(['run_one', 'run_three']);
+  });
+
+  it('is not a turn whose log was overwritten, but what came before that', async () => {
+    const logs = { run_one: turn('run_one', null), run_four: turn('run_four', 'run_three') };
+    const erased = { run_two: 'run_one', run_three: 'run_two' };
+    expect(await textsOf(runsOver(logs, erased), 'run_four')).toEqual(['run_one', 'run_four']);
+    expect(await textsOf(runsOver(logs), 'run_four')).toEqual(['run_four']);
   });
 
   it('is not taken from memory where the turn was deleted since', async () => {

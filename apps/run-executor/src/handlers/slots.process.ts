@@ -54,12 +54,24 @@ export class Slots {
   /** Whether a holder is unfinished; a slot of one that has ended is taken from it, exactly that row. */
   private async holds(org: string, slotKey: string, holder: string, runId: string): Promise<boolean> {
     const { run, sequence } = await this.runs.glance(org, holder);
-    if (sequence === 0) throw new RetryLater(HOLDER_UNBORN_MS, `run ${holder} is being taken in`);
+    if (sequence === 0) {
+      // An empty log is one that has not begun, or one that was erased after its end.
+      if (!(await this.runs.erased(org, holder)))
+        throw new RetryLater(HOLDER_UNBORN_MS, `run ${holder} is being taken in`);
+      await this.takeOver(slotKey, holder, runId);
+      return false;
+    }
     if (run.situation !== 'ended') return true;
-    if (!slotKey.startsWith('conversation:')) await this.operations.freeSlot(slotKey, holder);
     // A holder that was skipped or fenced after it had claimed is no turn; named as the last one, it would hide those before it.
-    else if (run.definition === null) await this.operations.giveBack(org, holder);
-    else await this.operations.replaceHolder(slotKey, holder, runId);
+    if (slotKey.startsWith('conversation:') && run.definition === null)
+      await this.operations.giveBack(org, holder);
+    else await this.takeOver(slotKey, holder, runId);
     return false;
+  }
+
+  /** A conversation remembers whom it goes on after. */
+  private async takeOver(slotKey: string, holder: string, runId: string): Promise<void> {
+    if (slotKey.startsWith('conversation:')) await this.operations.replaceHolder(slotKey, holder, runId);
+    else await this.operations.freeSlot(slotKey, holder);
   }
 }

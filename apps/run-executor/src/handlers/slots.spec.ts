@@ -42,7 +42,10 @@ function slotsOf(last: readonly NewEvent[]) {
       sequence: events.length,
     });
   };
-  return new Slots(operations as unknown as OperationsQueries, { glance } as unknown as RunLog);
+  return new Slots(
+    operations as unknown as OperationsQueries,
+    { glance, erased: async () => undefined } as unknown as RunLog,
+  );
 }
 
 const claim = (slots: Slots) => slots.claim('org', 'next', 'digest', { agent: null, conversation: TALK });

@@ -5,6 +5,7 @@ import { agentRunsIndexes } from './0003-agent-runs-indexes';
 import { stepsAndEntries } from './0004-steps-and-entries';
 import { operations } from './0005-operations';
 import { access } from './0006-access';
+import { erasure } from './0007-erasure';
 
 /** Steps of the schema `run_executor`, oldest first. What was released is never changed; a mistake is mended by a new step. */
 export const RUN_MIGRATIONS: readonly Migration[] = [
@@ -14,4 +15,5 @@ export const RUN_MIGRATIONS: readonly Migration[] = [
   stepsAndEntries,
   operations,
   access,
+  erasure,
 ];

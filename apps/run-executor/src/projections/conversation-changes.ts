@@ -8,6 +8,14 @@ export interface ConversationRow {
   created_at: number;
 }
 
+/** What a conversation's row owes to a run that was erased. */
+export interface KeptConversation {
+  org_id: string;
+  conversation_id: string;
+  user_id: string | null;
+  created_at: number;
+}
+
 export interface ConversationDeletion {
   org_id: string;
   conversation_id: string;
@@ -25,6 +33,7 @@ export const conversationKey = (org: string, conversation: string): string => `$
 export class ConversationChanges {
   readonly rows = new Map<string, ConversationRow>();
   readonly deletions = new Map<string, ConversationDeletion>();
+  readonly keeps = new Map<string, KeptConversation>();
 
   constructor(private readonly tombstones: ReadonlyMap<string, number>) {}
 
@@ -48,9 +57,27 @@ export class ConversationChanges {
     });
   }
 
+  kept(
+    org: string,
+    {
+      conversationId,
+      userId,
+      createdAt,
+    }: { conversationId: string; userId: string | null; createdAt: number },
+  ): void {
+    this.keeps.set(conversationKey(org, conversationId), {
+      org_id: org,
+      conversation_id: conversationId,
+      user_id: userId,
+      created_at: createdAt,
+    });
+  }
+
   created(org: string, conversation: string, user: string | null, title: string, time: number): void {
     const key = conversationKey(org, conversation);
     const before = this.rows.get(key);
+    const kept = this.keeps.get(key);
+    if (kept) this.keeps.set(key, { ...kept, user_id: user });
     this.rows.set(key, {
       org_id: org,
       conversation_id: conversation,
@@ -63,6 +90,7 @@ export class ConversationChanges {
   deleted(org: string, conversation: string, sequence: number, time: number): void {
     const key = conversationKey(org, conversation);
     this.rows.delete(key);
+    this.keeps.delete(key);
     const { first_sequence = sequence, first_time = time } = this.deletions.get(key) ?? {};
     this.deletions.set(key, {
       org_id: org,

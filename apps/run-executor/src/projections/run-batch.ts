@@ -2,6 +2,8 @@ import type { ConversationEvent, RunEvent } from '@runyard/contracts';
 import { DamagedCommit, isUuid } from './commits';
 import type { ReadCommit, ReadEvent } from './commits';
 import { ConversationChanges, conversationKey } from './conversation-changes';
+import { erasedRow, erasuresIn } from './erasures';
+import type { ErasedRow } from './erasures';
 import { born, isBirth } from './run-birth';
 import { fold } from './run-fold';
 import { isEnded } from './run-image';
@@ -39,6 +41,7 @@ export class RunBatch {
   readonly runs = new Map<string, RunImage>();
   readonly deletions: Deletion[] = [];
   readonly fenced: FencedKey[] = [];
+  readonly erased: ErasedRow[] = [];
   readonly conversations: ConversationChanges;
   /** Orgs and users that the batch names; rows refer to them. */
   readonly references = new Map<string, { org_id: string; user_id: string | null }>();
@@ -57,7 +60,8 @@ export class RunBatch {
     for (const event of commit.events) {
       try {
         if (commit.context === 'runs') this.runEvent(commit, event);
-        else this.conversationEvent(commit, event);
+        else if (commit.context === 'conversations') this.conversationEvent(commit, event);
+        else this.erasures(commit, event);
       } catch (error) {
         throw damagedData(commit, event, error);
       }
@@ -110,6 +114,20 @@ export class RunBatch {
     this.deletions.push({ image, sequence, time });
     this.runs.delete(image.run_id);
     this.gone.add(image.run_id);
+  }
+
+  /** What is left of runs whose logs are, or are about to be, overwritten. */
+  private erasures({ org, context, sequence }: ReadCommit, read: ReadEvent): void {
+    for (const erasure of erasuresIn({ context, events: [read] })) {
+      this.runs.delete(erasure.runId);
+      this.gone.add(erasure.runId);
+      this.erased.push(erasedRow(org, erasure, { sequence, time: read.time }));
+      const { conversation } = erasure;
+      if (conversation === null || this.conversations.isPast(org, conversation.conversationId, sequence))
+        continue;
+      this.refer(org, conversation.userId);
+      this.conversations.kept(org, conversation);
+    }
   }
 
   private conversationEvent(commit: ReadCommit, read: ReadEvent): void {

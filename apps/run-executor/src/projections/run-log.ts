@@ -33,6 +33,10 @@ export class RunLog {
     return this.append('conversations', org, id, events, after);
   }
 
+  erasures(events: readonly NewEvent[], after = 10, org = ORG): ProjectedCommit {
+    return this.append('erasures', org, 'runs', events, after);
+  }
+
   private append(
     context: Context,
     org: string,

@@ -2,6 +2,7 @@ import { toSafeInteger } from '@runyard/persistence';
 import type { Tx } from '@runyard/persistence';
 import type { ReadCommit } from './commits';
 import { conversationKey } from './conversation-changes';
+import { erasuresIn } from './erasures';
 import type { Found } from './run-batch';
 import { FRESH_PROGRESS } from './run-image';
 import type { MovingColumns, OpenTurn, RunImage } from './run-image';
@@ -36,9 +37,14 @@ export async function findRows(tx: Tx, commits: readonly ReadCommit[]): Promise<
   const runs = new Set<string>();
   const conversations = new Set<string>();
   const orgs = new Set<string>();
-  for (const { context, org, id } of commits) {
+  for (const { context, org, id, events } of commits) {
     orgs.add(org);
-    (context === 'runs' ? runs : conversations).add(id);
+    if (context === 'runs') runs.add(id);
+    if (context === 'conversations') conversations.add(id);
+    for (const { runId, conversation } of erasuresIn({ context, events })) {
+      runs.add(runId);
+      if (conversation) conversations.add(conversation.conversationId);
+    }
   }
   const loaded = await tx.query<LoadedRun>(LOAD_RUNS, [[...runs]]);
   const tombstones = await tx.query<Tombstone>(LOAD_TOMBSTONES, [[...orgs], [...conversations]]);

@@ -39,6 +39,19 @@ SELECT run_id, org_id, agent_id, state, to_timestamp(ended_at / 1000), input_tok
   to_timestamp(deleted_at / 1000)
 FROM r ON CONFLICT (run_id) DO NOTHING`;
 
+/** Tombstones of erased runs; one that was deleted before has its tombstone already. */
+export const ERASE_RUNS = `
+WITH r AS (SELECT * FROM json_to_recordset($1::json) AS r (run_id text, org_id uuid, agent_id text, state text,
+    ended_at float8, input_tokens bigint, output_tokens bigint, cached_tokens bigint, previous_run_id text,
+    sequence bigint, deleted_at float8, erased_at float8)),
+gone AS (DELETE FROM agent_runs a USING r WHERE a.run_id = r.run_id)
+INSERT INTO deleted_runs AS d (run_id, org_id, agent_id, state, ended_at, input_tokens, output_tokens, cached_tokens,
+  previous_run_id, sequence, deleted_at, erased_at)
+SELECT DISTINCT ON (run_id) run_id, org_id, agent_id, state, to_timestamp(ended_at / 1000), input_tokens, output_tokens, cached_tokens,
+  previous_run_id, sequence, to_timestamp(deleted_at / 1000), to_timestamp(erased_at / 1000)
+FROM r ORDER BY run_id, erased_at ON CONFLICT (run_id) DO UPDATE
+SET previous_run_id = excluded.previous_run_id, erased_at = coalesce(d.erased_at, excluded.erased_at)`;
+
 /** Deletes conversations with the runs that the batch did not load; each run leaves its tombstone first. */
 export const DELETE_CONVERSATIONS = `
 WITH r AS (SELECT * FROM json_to_recordset($1::json)
@@ -74,6 +87,14 @@ SELECT r.org_id, r.conversation_id, u.user_id, coalesce(r.title, ''), to_timesta
 FROM r LEFT JOIN users u ON u.org_id = r.org_id AND u.user_id = r.user_id
 ON CONFLICT (org_id, conversation_id) DO UPDATE SET title = excluded.title, user_id = excluded.user_id
 WHERE (c.org_id, c.conversation_id) IN (SELECT r.org_id, r.conversation_id FROM r WHERE r.title IS NOT NULL)`;
+
+/** A conversation keeps what it owes to a turn that was erased. */
+export const KEEP_CONVERSATIONS = `
+WITH r AS (SELECT * FROM json_to_recordset($1::json) AS r (org_id uuid, conversation_id text, user_id text, created_at float8))
+INSERT INTO conversations (org_id, conversation_id, user_id, created_at)
+SELECT r.org_id, r.conversation_id, u.user_id, to_timestamp(r.created_at / 1000)
+FROM r LEFT JOIN users u ON u.org_id = r.org_id AND u.user_id::text = r.user_id
+ON CONFLICT (org_id, conversation_id) DO UPDATE SET user_id = excluded.user_id, created_at = excluded.created_at`;
 
 export const UPDATE_RUNS = `
 UPDATE agent_runs a SET ${settingsOf(MOVING)}

@@ -55,6 +55,7 @@ async function writeDeletions(tx: Tx, batch: RunBatch): Promise<void> {
       deleted_at: time,
     })),
   );
+  await write(tx, sql.ERASE_RUNS, batch.erased);
   await write(tx, sql.DELETE_CONVERSATIONS, [...batch.conversations.deletions.values()]);
 }
 
@@ -70,6 +71,7 @@ async function writeBirths(tx: Tx, batch: RunBatch, fresh: readonly RunImage[]):
   if (batch.references.size > 0) await tx.query(BESIDE_DEPARTURES);
   await write(tx, sql.ADD_REFERENCES, [...batch.references.values()]);
   await write(tx, sql.ADD_CONVERSATIONS, conversations);
+  await write(tx, sql.KEEP_CONVERSATIONS, [...batch.conversations.keeps.values()]);
   await write(
     tx,
     sql.INSERT_RUNS,
@@ -97,11 +99,15 @@ async function writeOperations(tx: Tx, batch: RunBatch, touched: readonly RunIma
     ended: true,
   }));
   const fenced = batch.fenced.map((key) => ({ ...key, digest: null, ended: true }));
-  await write(tx, sql.KEEP_KEYS, [...keys, ...deleted, ...fenced]);
+  const erased = batch.erased.map((row) => ({ ...row, ended: true }));
+  // A run may have been deleted and erased in one batch; a statement takes each row once.
+  const all = new Map([...keys, ...deleted, ...fenced, ...erased].map((key) => [key.run_id, key]));
+  await write(tx, sql.KEEP_KEYS, [...all.values()]);
   const driven = touched.flatMap((image) => (image.driver ? [{ ...identity(image), ...image.driver }] : []));
   await write(tx, sql.SET_DRIVERS, driven);
   const left = touched.filter(({ birth, driver }) => driver === null && birth === null);
-  const undriven = [...left, ...batch.deletions.map(({ image }) => image)].map(({ run_id }) => run_id);
+  const gone = batch.deletions.map(({ image }) => image);
+  const undriven = [...left, ...gone, ...batch.erased].map(({ run_id }) => run_id);
   if (undriven.length > 0) await tx.query(sql.CLEAR_DRIVERS, [undriven]);
 }
 

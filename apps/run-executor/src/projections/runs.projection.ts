@@ -1,4 +1,4 @@
-import { CONVERSATION_EVENTS, RUN_EVENTS } from '@runyard/contracts';
+import { CONVERSATION_EVENTS, ERASURE_EVENTS, RUN_EVENTS } from '@runyard/contracts';
 import type { ProjectedCommit, Projection, Tx } from '@runyard/persistence';
 import { CommitReader } from './commits';
 import type { UnknownEvent } from './commits';
@@ -12,7 +12,9 @@ import { writeBatch } from './run-writes';
 const PART_BYTES = 8 * 1024 * 1024;
 /** Short for who looks at a list; long enough for several steps of a quick run to share a transaction and its rows. */
 const GATHER_MS = 100;
-const KNOWN: ReadonlySet<string> = new Set([...Object.keys(RUN_EVENTS), ...Object.keys(CONVERSATION_EVENTS)]);
+const KNOWN: ReadonlySet<string> = new Set(
+  [RUN_EVENTS, CONVERSATION_EVENTS, ERASURE_EVENTS].flatMap((events) => Object.keys(events)),
+);
 
 /**
  * The one reader of RUNS that makes rows of it (P8.3): runs, steps, trajectories, conversations, and beside them the keys

@@ -57,6 +57,9 @@ export const SCHEDULE_PEOPLE: Projection = {
     }
     await orgs.save(tx);
     await owners.save(tx);
+    for (const { event, org } of events)
+      if (event.type === 'OrganizationErased')
+        for (const { name } of [OWNERS, ORGS]) await tx.query(`DELETE FROM ${name} WHERE org_id = $1`, [org]);
   },
 };
 

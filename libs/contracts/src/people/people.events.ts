@@ -13,6 +13,8 @@ export const keyAggregate = (keyId: string): string => `key-${keyId}`;
 export type OrganizationCreated = DomainEvent<'OrganizationCreated', { name: string; timeZone: string }>;
 /** Its name or time zone has changed. */
 export type OrganizationEdited = DomainEvent<'OrganizationEdited', { name: string; timeZone: string }>;
+/** The org is gone, with everything that it left: its other events are overwritten in all streams (P9.1). */
+export type OrganizationErased = DomainEvent<'OrganizationErased', Record<string, never>>;
 /** A person has joined. */
 export type UserAdded = DomainEvent<
   'UserAdded',
@@ -47,6 +49,7 @@ export type ApiKeyRevoked = DomainEvent<'ApiKeyRevoked', { keyId: string }>;
 export type PeopleEvent =
   | OrganizationCreated
   | OrganizationEdited
+  | OrganizationErased
   | UserAdded
   | UserEdited
   | UserDeactivated
@@ -58,6 +61,7 @@ export type PeopleEvent =
 export const PEOPLE_EVENTS: Readonly<Record<PeopleEvent['type'], true>> = {
   OrganizationCreated: true,
   OrganizationEdited: true,
+  OrganizationErased: true,
   UserAdded: true,
   UserEdited: true,
   UserDeactivated: true,

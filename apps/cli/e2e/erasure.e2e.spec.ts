@@ -1,0 +1,232 @@
+import { randomUUID } from 'node:crypto';
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { connectEventLog } from '@runyard/event-log';
+import { subjectOf } from '@runyard/contracts';
+import { eventually } from '@runyard/testing';
+import { World } from './world';
+
+jest.setTimeout(240_000);
+
+const any = [{ role: 'user', any: true }];
+const usage = { input: 10, output: 5 };
+
+let world: World;
+beforeAll(async () => {
+  world = await World.open({
+    recordings: {
+      quick: [{ expect: any, text: 'done at once', usage }],
+      slow: [{ expect: any, text: 'late', usage, delay_ms: 120_000 }],
+    },
+  });
+});
+afterAll(() => world?.close());
+
+/** Where the log's server keeps its files, by its own command line. */
+function logFolder(): string {
+  const args = readFileSync(`/proc/${world.nats.pid}/cmdline`, 'utf8').split('\0');
+  const config = readFileSync(args[args.indexOf('-c') + 1] ?? '', 'utf8');
+  return /store_dir:?\s*"?([^"\s]+)/.exec(config)?.[1] ?? '';
+}
+
+/** Streams whose files hold a text. */
+function logFilesWith(text: string): string[] {
+  const folder = logFolder();
+  return readdirSync(folder, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile() && entry.name.endsWith('.blk'))
+    .map((entry) => join(entry.parentPath, entry.name))
+    .filter((file) => readFileSync(file).includes(text))
+    .map((file) => /streams\/(\w+)\//.exec(file)?.[1] ?? file);
+}
+
+/** Tables in which a text is found, wherever it stands in a row. */
+async function tablesWith(text: string): Promise<string[]> {
+  const { rows } = await world.owner.query<{ name: string }>(
+    `SELECT format('%I.%I', schemaname, tablename) AS name FROM pg_tables
+     WHERE schemaname NOT IN ('pg_catalog', 'information_schema') ORDER BY 1`,
+  );
+  const found: string[] = [];
+  for (const { name } of rows)
+    if (
+      await world.value<boolean>(`SELECT EXISTS (SELECT FROM ${name} t WHERE t::text LIKE $1)`, [`%${text}%`])
+    )
+      found.push(name);
+  return found;
+}
+
+/** Proven, and made anew without coming back. */
+async function isProven(): Promise<void> {
+  for (const from of ['stream', 'archive']) {
+    const { code, out } = await world.runyard('verify', '--from', from);
+    expect([from, code, out.filter((line) => !line.includes('equal'))]).toEqual([from, 0, []]);
+  }
+}
+
+const marker = () => `plaintext-${randomUUID()}`;
+const large = (text: string) => `${text} ${'and so on '.repeat(12_000)}`;
+
+describe('erase run', () => {
+  test('nothing of it can be read any more, in log files, archive, rows or blobs; a rebuild brings nothing back', async () => {
+    const text = marker();
+    const runId = await world.ran('quick', large(text));
+    const kept = await world.ran('quick', 'another run');
+    expect(logFilesWith(runId)).toContain('RUNS');
+    expect(await tablesWith(text)).toContain('archive.blobs');
+    const { code, out } = await world.runyard('erase', 'run', runId, '--yes', '--json');
+    expect(code).toBe(0);
+    const receipt = JSON.parse(out.join('')) as { messages_overwritten: number; copies_may_remain: string[] };
+    expect(receipt.messages_overwritten).toBeGreaterThan(0);
+    expect(receipt.copies_may_remain.join(' ')).toMatch(/write-ahead log.* backups /);
+    expect(await tablesWith(text)).toEqual([]);
+    expect(logFilesWith(text)).toEqual([]);
+    expect(await world.row(runId)).toBeUndefined();
+    expect((await world.row(kept))?.state).toBe('succeeded');
+    await isProven();
+    await world.runyard('replay', 'runs', '--yes');
+    expect(await world.row(runId)).toBeUndefined();
+  });
+
+  test('its key stays used, and its tokens stay counted in a tombstone without content', async () => {
+    const start = () => world.runyard('runs', 'start', 'quick', 'Count me', '--key', 'erased-key');
+    const runId = (await start()).out[0] ?? '';
+    await eventually(async () => (await world.row(runId))?.ended_at != null);
+    const tokens = (await world.row(runId))?.input_tokens;
+    expect((await world.runyard('erase', 'run', runId, '--yes')).code).toBe(0);
+    expect((await start()).said).toContain('This request was carried out before; its run has been deleted');
+    const other = await world.runyard('runs', 'start', 'quick', 'Another body', '--key', 'erased-key');
+    expect(other.said).toMatch(/^runyard: idempotency_key_reused/);
+    expect(await world.row(runId)).toBeUndefined();
+    expect(
+      await world.value('SELECT input_tokens FROM run_executor.deleted_runs WHERE run_id = $1', [runId]),
+    ).toBe(tokens);
+    const bus = await connectEventLog({ servers: world.nats.url, name: 'spec' });
+    expect(await bus.log.lastSequence(subjectOf('runs', world.org, runId))).toBe(0);
+    await bus.close();
+  });
+
+  test('a run that has not ended, one that is not there, and a word that was not typed are refused', async () => {
+    const started = await world.runyard('runs', 'start', 'slow', 'Wait');
+    const runId = started.out[0] ?? '';
+    await eventually(async () => (await world.row(runId))?.state === 'running');
+    expect((await world.runyard('erase', 'run', runId, '--yes')).said).toContain('has not ended');
+    expect((await world.runyard('erase', 'run', 'run_nobody', '--yes')).said).toContain('There is no run');
+    expect((await world.runyard('erase', 'run', runId)).said).toContain('pass --yes');
+    await world.runyard('runs', 'cancel', runId);
+  });
+
+  test('a dialog goes on after the turn before: it is passed over, in the middle and at the end', async () => {
+    const conversation_id = `talk-${randomUUID()}`;
+    const turns: string[] = [];
+    for (const text of ['first', 'second', 'third'])
+      turns.push(await world.ran('quick', text, { conversation_id }));
+    await world.runyard('erase', 'run', turns[1] ?? '', '--yes');
+    await world.runyard('erase', 'run', turns[2] ?? '', '--yes');
+    const next = await world.ran('quick', 'fourth', { conversation_id });
+    expect((await world.row(next))?.previous_run_id).toBe(turns[0]);
+    await world.runyard('erase', 'run', turns[0] ?? '', '--yes');
+    const last = await world.ran('quick', 'fifth', { conversation_id });
+    expect((await world.row(last))?.previous_run_id).toBe(next);
+    await isProven();
+  });
+});
+
+describe('retention sweep', () => {
+  test('shows first what would go, skips what has not ended, and takes rows, log, archive and blobs together', async () => {
+    const text = marker();
+    const old = await world.ran('quick', large(text));
+    const open = (await world.runyard('runs', 'start', 'slow', 'Still going')).out[0] ?? '';
+    await eventually(async () => (await world.row(open))?.state === 'running');
+    const before = new Date(Date.now() + 1_000).toISOString();
+    const looked = await world.runyard('retention', 'sweep', '--before', before, '--dry-run');
+    expect(looked.said).toMatch(/unfinished, skipped +1/);
+    expect(await world.row(old)).toBeDefined();
+    const swept = await world.runyard('retention', 'sweep', '--before', before, '--yes');
+    expect(swept.code).toBe(0);
+    expect(await world.value('SELECT count(*)::int FROM run_executor.agent_runs')).toBe(1);
+    expect((await world.row(open))?.state).toBe('running');
+    expect([await tablesWith(text), logFilesWith(text)]).toEqual([[], []]);
+    await isProven();
+    await world.runyard('runs', 'cancel', open);
+    expect((await world.runyard('retention', 'sweep', '--before', 'never')).code).toBe(2);
+  });
+
+  test('what its owner deleted before goes for good with it', async () => {
+    const text = marker();
+    const runId = await world.ran('quick', text);
+    await world.api.call('DELETE', `/v1/runs/${runId}`);
+    await eventually(async () => (await world.row(runId)) === undefined);
+    expect(await tablesWith(text)).toEqual(['archive.event_log']);
+    const before = new Date(Date.now() + 1_000).toISOString();
+    await world.runyard('retention', 'sweep', '--before', before, '--yes');
+    expect([await tablesWith(text), logFilesWith(text)]).toEqual([[], []]);
+    await isProven();
+  });
+});
+
+test('erase user: account, keys, agents, conversations and runs, also of unfinished ones; the org goes on', async () => {
+  const [name, prompt, input, title] = [marker(), marker(), marker(), marker()];
+  const email = `${name}@example.org`;
+  const { user_id } = await world.api.call<{ user_id: string }>('POST', '/v1/users', {
+    email,
+    name,
+    roles: ['member'],
+  });
+  const { key } = await world.api.call<{ key: string }>('POST', '/v1/keys', {
+    label: name,
+    roles: ['member'],
+    user_id,
+  });
+  const asUser = (method: string, path: string, body: object) =>
+    fetch(`${world.platform.apiUrl}${path}`, {
+      method,
+      headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+      body: JSON.stringify(body),
+    });
+  const agent = { agent_id: 'theirs', name, prompt, model_id: 'quick', concurrency: 'unlimited' };
+  expect((await asUser('POST', '/v1/agents', agent)).status).toBe(201);
+  await asUser('POST', '/v1/conversations', { conversation_id: 'their-talk', title });
+  const body = { agent_id: 'theirs', input, conversation_id: 'their-talk' };
+  const started = (await (await asUser('POST', '/v1/runs', body)).json()) as { run_id: string };
+  await eventually(async () => (await world.row(started.run_id))?.ended_at != null);
+  const { code, said } = await world.runyard('erase', 'user', user_id, '--yes');
+  expect([code, said]).toEqual([0, '1 runs, 1 agents, 1 conversations, 1 keys']);
+  for (const text of [name, input, title])
+    expect([text, await tablesWith(text), logFilesWith(text)]).toEqual([text, [], []]);
+  // The prompt may be read by a run that starts in these minutes; it is collected then.
+  expect((await tablesWith(prompt)).filter((table) => table !== 'archive.blobs')).toEqual([]);
+  await isProven();
+  expect((await world.api.call<{ data: object[] }>('GET', '/v1/users')).data).toHaveLength(1);
+});
+
+test('erase org: every stream and table, and nothing of it can be made again', async () => {
+  const name = marker();
+  const made = await world.platform.createOrg({
+    name,
+    time_zone: 'UTC',
+    admin: { email: `${name}@example.org`, name },
+    key_label: name,
+  });
+  const { org_id } = made.org;
+  const call = (path: string, body: object) =>
+    fetch(`${world.platform.apiUrl}${path}`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${made.key.key}`, 'content-type': 'application/json' },
+      body: JSON.stringify(body),
+    });
+  const model = { model_id: 'm', label: name, tier: 'fast', model: 'recorded', context_window: 9_000 };
+  await call('/v1/models', { ...model, provider: { kind: 'recorded', recording: 'slow.json' } });
+  expect((await call('/v1/agents', { agent_id: 'a', name, prompt: name, model_id: 'm' })).status).toBe(201);
+  const started = (await (await call('/v1/runs', { agent_id: 'a', input: name })).json()) as {
+    run_id: string;
+  };
+  await eventually(async () => (await world.row(started.run_id))?.state === 'running');
+  const { code } = await world.runyard('erase', 'org', org_id, '--yes', '--rewrite');
+  expect(code).toBe(0);
+  expect([await tablesWith(name), logFilesWith(name)]).toEqual([[], []]);
+  expect(await tablesWith(org_id)).toEqual([
+    'archive.event_log',
+    'run_executor.erased_references',
+    'run_executor.run_keys',
+  ]);
+  await isProven();
+});
