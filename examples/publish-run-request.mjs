@@ -1,5 +1,5 @@
 // node examples/publish-run-request.mjs <agent id> <input> [key]: starts a run over the bus, as any service would, and waits for its end.
-// Reads where the bus is from .runyard/connection.json, which `npm start` writes.
+// Reads where the bus is from .runyard/connection.json, which `npm start` writes (or from the file that RUNYARD_CONNECTION names).
 import { randomUUID } from 'node:crypto';
 import fs from 'node:fs';
 import path from 'node:path';
@@ -11,7 +11,8 @@ if (!agent_id || !input) {
   console.error('usage: node examples/publish-run-request.mjs <agent id> <input> [key]');
   process.exit(2);
 }
-const file = path.resolve(import.meta.dirname, '../.runyard/connection.json');
+const file =
+  process.env.RUNYARD_CONNECTION ?? path.resolve(import.meta.dirname, '../.runyard/connection.json');
 const { org_id, nats_url } = JSON.parse(fs.readFileSync(file, 'utf8'));
 const connection = await connect({ servers: nats_url });
 

@@ -4,10 +4,14 @@ import fs from 'node:fs';
 import path from 'node:path';
 import asyncApiSchema from '@asyncapi/specs/schemas/3.0.0.json';
 import { Validator } from '@seriousme/openapi-schema-validator';
+import { currentVersion, upcast } from '@runyard/contracts';
+import type { CloudEvent } from '@runyard/contracts';
 import Ajv from 'ajv';
 import { apiFaults } from './api-rules';
 import { asyncApiBreaks } from './asyncapi-breaks';
-import { busDocuments } from './documents';
+import { busDocuments, GOLDEN } from './documents';
+import { dataPointer } from './golden-events';
+import type { GoldenEvents } from './golden-events';
 import { contextOfTable, eventTables } from './event-tables';
 import type { JsonSchema } from './json-schema';
 import { openApiBreaks } from './openapi-breaks';
@@ -45,7 +49,7 @@ describe('documents about the bus', () => {
     made = busDocuments(root);
   });
 
-  test.each(['docs/asyncapi.json', 'docs/events.md'])(
+  test.each(['docs/asyncapi.json', 'docs/events.md', GOLDEN])(
     '%s is what the code says; otherwise run node tools/contracts/generate.mjs',
     (file) => {
       expect(read(file) === made[file]).toBe(true);
@@ -121,6 +125,31 @@ describe('published descriptions are valid', () => {
 describe('nothing breaks that was released (docs/released/README.md)', () => {
   test('the HTTP API', () => expect(openApiBreaks(released('openapi'), openApi)).toEqual([]));
   test('the bus', () => expect(asyncApiBreaks(released('asyncapi'), asyncApi)).toEqual([]));
+});
+
+describe('the golden corpus: events as they were first written', () => {
+  const corpus = JSON.parse(read(GOLDEN)) as GoldenEvents;
+  const names = new Set([...eventTables().values()].flat());
+  const ajv = new Ajv({ strict: false, validateFormats: false });
+  ajv.addSchema({ $id: 'bus', components: asyncApi.components });
+
+  test('every version of every event has samples', () => {
+    const wanted = [...names].flatMap((name) =>
+      Array.from({ length: currentVersion(name) }, (_, before) => `runyard.${name}.v${before + 1}`),
+    );
+    expect(wanted.filter((type) => !(corpus[type]?.length ?? 0))).toEqual([]);
+  });
+
+  test.each(Object.entries(corpus))('%s is still read, and has the newest shape then', (type, samples) => {
+    for (const data of samples) {
+      const event = { type, data } as CloudEvent<unknown>;
+      const lifted = upcast(event, (name) => names.has(name));
+      expect(lifted).toMatchObject({ known: true });
+      const validate = ajv.compile({ $ref: `bus${dataPointer(lifted.name)}` });
+      validate(lifted.data);
+      expect(validate.errors ?? []).toEqual([]);
+    }
+  });
 });
 
 test('a type of the contracts that is no more is an error of the reader', () => {

@@ -1,4 +1,4 @@
-// node tools/contracts/generate.mjs: writes docs/asyncapi.json and docs/events.md from the code. A test compares them.
+// node tools/contracts/generate.mjs: writes docs/asyncapi.json and docs/events.md from the code, and samples of new events. A test compares them.
 import { execFileSync } from 'node:child_process';
 import fs from 'node:fs';
 import { createRequire } from 'node:module';
