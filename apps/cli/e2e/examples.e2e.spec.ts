@@ -4,6 +4,8 @@ import type { ChildProcess } from 'node:child_process';
 import { appendFileSync, existsSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { eventually } from '@runyard/testing';
+import Ajv from 'ajv';
+import type { ValidateFunction } from 'ajv';
 import { World } from './world';
 
 jest.setTimeout(240_000);
@@ -108,4 +110,38 @@ test('a consumer whose stream was replaced stops instead of skipping', async () 
   const consumer = example('consume-events.mjs', other);
   expect(await consumer.ended).toBe(1);
   expect(consumer.said()).toContain('restored or made anew');
+});
+
+test('what the product has put on the bus is what its description says', async () => {
+  const document = JSON.parse(readFileSync(resolve(examples, '../docs/asyncapi.json'), 'utf8')) as {
+    components: object;
+  };
+  const ajv = new Ajv({ strict: false, validateFormats: false });
+  ajv.addSchema({ $id: 'bus', components: document.components });
+  const validate = new Map<string, ValidateFunction>();
+  const read = async () =>
+    (
+      await world.owner.query<{ subject: string; body: string }>(
+        'SELECT subject, body::text AS body FROM archive.event_log',
+      )
+    ).rows;
+  // The archive follows the streams; the last run of the consumer's test must be in it.
+  const rows = await eventually(
+    async () => {
+      const found = await read();
+      return found.filter(({ body }) => body.includes('RunSucceeded')).length >= 7 && found;
+    },
+    { withinMs: 60_000 },
+  );
+  const faults = rows.flatMap(({ subject, body }) => {
+    const context = subject.split('.')[1] ?? '';
+    if (!validate.has(context))
+      validate.set(context, ajv.compile({ $ref: `bus#/components/messages/${context}/payload` }));
+    const check = validate.get(context);
+    return check?.(JSON.parse(body)) ? [] : [`${subject}: ${ajv.errorsText(check?.errors).slice(0, 300)}`];
+  });
+  expect(faults).toEqual([]);
+  expect([...validate.keys()]).toEqual(
+    expect.arrayContaining(['runs', 'agents', 'catalogue', 'people', 'budgets']),
+  );
 });
