@@ -50,7 +50,15 @@ export class FakeServices {
       if (!key) throw new Problem('unauthenticated', 'The API key is unknown or revoked');
       return key;
     });
-    for (const service of ['agent-registry', 'run-executor', 'scheduler', 'approvals', 'knowledge', 'tasks'])
+    for (const service of [
+      'agent-registry',
+      'run-executor',
+      'scheduler',
+      'budget-ledger',
+      'approvals',
+      'knowledge',
+      'tasks',
+    ])
       connection.subscribe(`runyard.rpc.${service}.>`, {
         callback: (_error, message) => {
           const request = message.json<RpcRequest<Record<string, unknown>>>();

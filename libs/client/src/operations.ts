@@ -468,6 +468,107 @@ export type TaskRun = {
   ended_at: string | null;
 };
 
+export type BudgetPage = {
+  data: (Budget)[];
+  next_cursor: string | null;
+};
+
+export type Budget = {
+  owner_id: string;
+  /** The date of its Sunday */
+  week: string;
+  starts_at: string;
+  ends_at: string;
+  time_zone: string;
+  state: "open" | "closed";
+  cap: number | null;
+  /** Tokens of runs that ended in the week, with all that they delegated */
+  settled: number;
+  /** Tokens that unfinished runs hold */
+  reserved: number;
+  /** null where no cap applies */
+  left: number | null;
+};
+
+export type CapPage = {
+  data: (Cap)[];
+  next_cursor: string | null;
+};
+
+export type Cap = {
+  /** null: the default of the organization */
+  owner_id: string | null;
+  /** Tokens a week; null: no cap */
+  tokens: number | null;
+  source: "owner" | "default";
+  /** Send it as If-Match with the next change */
+  etag: string;
+};
+
+export type SpendReport = {
+  data: (Spend)[];
+  /** The prices that were used, per million tokens */
+  prices: ({
+    model_id: string;
+    currency: string;
+    input: string;
+    output: string;
+    cached: string;
+    valid_from: string;
+  })[];
+};
+
+export type Spend = {
+  owner_id?: string;
+  agent_id?: string;
+  model_id?: string;
+  tier?: string;
+  day?: string;
+  week?: string;
+  runs: number;
+  calls: number;
+  input_tokens: number;
+  output_tokens: number;
+  /** Part of input_tokens */
+  cached_tokens: number;
+  total_tokens: number;
+  /** Part of total_tokens that no provider reported */
+  estimated_tokens: number;
+  money: ({
+    currency: string;
+    /** Decimal text; derived from dated prices */
+    amount: string;
+  })[];
+  /** Part of total_tokens that had no price */
+  unpriced_tokens: number;
+};
+
+export type ForecastList = {
+  data: (Forecast)[];
+};
+
+export type Forecast = {
+  owner_id: string;
+  /** The date of its Sunday */
+  week: string;
+  starts_at: string;
+  ends_at: string;
+  time_zone: string;
+  state: "open" | "closed";
+  cap: number | null;
+  /** Tokens of runs that ended in the week, with all that they delegated */
+  settled: number;
+  /** Tokens that unfinished runs hold */
+  reserved: number;
+  /** null where no cap applies */
+  left: number | null;
+  /** Mean of the last seven days */
+  tokens_per_day: number;
+  /** Settled at the end of the week if that goes on */
+  expected: number;
+  cap_reached_at: string | null;
+};
+
 export type ModelList = {
   data: (Model)[];
 };
@@ -1300,6 +1401,80 @@ export interface Operations {
     query: { at_least?: string };
     body?: undefined;
     answer: TaskRunList;
+  };
+  /** List how the running weeks of owners stand, or those of a given week. */
+  "GET /v1/budgets": {
+    path: {};
+    query: { limit?: number; cursor?: string; at_least?: string; week?: string };
+    body?: undefined;
+    answer: BudgetPage;
+  };
+  /** Read how an owner’s running week stands, or an earlier one. */
+  "GET /v1/budgets/{owner_id}": {
+    path: { owner_id: string };
+    query: { week?: string };
+    body?: undefined;
+    answer: Budget;
+  };
+  /** List the default cap and the owners that have one of their own. */
+  "GET /v1/budget-caps": {
+    path: {};
+    query: { limit?: number; cursor?: string; at_least?: string };
+    body?: undefined;
+    answer: CapPage;
+  };
+  /** Read the cap of owners that have none of their own. */
+  "GET /v1/budget-caps/default": {
+    path: {};
+    query: {};
+    body?: undefined;
+    answer: Cap;
+  };
+  /** Set the cap of owners that have none of their own. */
+  "PUT /v1/budget-caps/default": {
+    path: {};
+    query: {};
+    body: {
+      tokens: number | null;
+    };
+    answer: Cap;
+  };
+  /** Read the cap that holds for an owner. */
+  "GET /v1/budget-caps/owners/{owner_id}": {
+    path: { owner_id: string };
+    query: {};
+    body?: undefined;
+    answer: Cap;
+  };
+  /** Give an owner a cap of their own. */
+  "PUT /v1/budget-caps/owners/{owner_id}": {
+    path: { owner_id: string };
+    query: {};
+    body: {
+      tokens: number | null;
+    };
+    answer: Cap;
+  };
+  /** Take an owner’s own cap away; the default holds again. */
+  "DELETE /v1/budget-caps/owners/{owner_id}": {
+    path: { owner_id: string };
+    query: {};
+    body?: undefined;
+    answer: Cap;
+  };
+  /** Add up what was spent. */
+  "GET /v1/spend": {
+    path: {};
+    query: { group_by?: string; from?: string; to?: string; owner_id?: string; agent_id?: string; model_id?: string; at_least?: string };
+    body?: undefined;
+    answer: SpendReport;
+  };
+  /** Read where running weeks are heading. */
+  "GET /v1/spend/forecast": {
+    path: {};
+    query: { owner_id?: string };
+    body?: undefined;
+    answer: ForecastList;
   };
   /** List the allowed models. */
   "GET /v1/models": {

@@ -1,6 +1,7 @@
 import { RouteTable, routesOf } from '../door/route';
 import { AgentsController } from './agents.controller';
 import { ApprovalsController } from './approvals.controller';
+import { BudgetsController } from './budgets.controller';
 import { CatalogueController } from './catalogue.controller';
 import { ConversationsController } from './conversations.controller';
 import { DocumentsController } from './documents.controller';
@@ -28,6 +29,7 @@ export const CONTROLLERS = [
   TasksController,
   TaskLocksController,
   TaskWorkController,
+  BudgetsController,
   CatalogueController,
   PeopleController,
   KeysController,

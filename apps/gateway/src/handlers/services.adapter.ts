@@ -41,6 +41,10 @@ export class Services {
     return this.rpc.call('tasks', method, call.caller, input, options);
   }
 
+  ledger<Row>(call: Call, method: string, input: Record<string, unknown> = call.input): Promise<Row> {
+    return this.rpc.call('budget-ledger', method, call.caller, input, { requestId: call.requestId });
+  }
+
   /**
    * A run's row, if the caller may see it. A run that the log has and the rows do not have yet is waited for: a client
    * that follows `Location` right after its 202 must not be told that the run does not exist.

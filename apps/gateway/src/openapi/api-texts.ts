@@ -2,6 +2,7 @@ import type { JsonSchema } from './json-schemas';
 
 /** What each group of routes is about. */
 const TAGS: Readonly<Record<string, string>> = {
+  budgets: 'Weekly caps, how they are used up, and what was spent',
   runs: 'One execution of an agent: start, watch, control, read',
   conversations: 'Dialogs whose turns are runs',
   agents: 'Definitions of agents and their versions',

@@ -149,3 +149,19 @@ export interface ForecastRow extends BudgetRow {
   /** When the cap is reached if that goes on; null: not in this week. */
   cap_reached_at: string | null;
 }
+
+const GROUP = SPEND_GROUPS.join('|');
+/** The same over HTTP, where `group_by` is one text: groups in their order, separated by commas. */
+export const spendQuerySchema = spendSchema.extend({
+  group_by: z
+    .string()
+    .regex(
+      new RegExp(`^(${GROUP})(,(${GROUP}))*$`),
+      `must be some of ${SPEND_GROUPS.join(', ')}, separated by commas`,
+    )
+    .optional(),
+});
+export const setDefaultCapSchema = setCapSchema.omit({ owner_id: true });
+export const setOwnerCapSchema = setCapSchema.required({ owner_id: true });
+export const ownerCapRefSchema = getCapSchema.required({ owner_id: true });
+export const ownerBudgetSchema = getBudgetSchema.required({ owner_id: true });
