@@ -30,6 +30,7 @@ export * from './runs/approval.events';
 export * from './runs/call.events';
 export * from './runs/conversation.events';
 export * from './runs/erasure.events';
+export * from './runs/origin';
 export * from './runs/run-spend';
 export * from './runs/run.definition';
 export * from './runs/run.events';

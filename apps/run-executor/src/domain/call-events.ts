@@ -2,10 +2,14 @@ import type { CallDecision, ErrorInfo, Mode, ToolDefinition } from '@runyard/con
 import type { Circumstances, NewRunEvent } from './decision';
 import type { Ruling } from './rulings';
 import type { CallState, LiveRun } from './run';
+import type { RecordedWrite } from './taken-over';
 
-/** The first dispatch of a call: durable before the effect (P4.2). */
+/**
+ * The first dispatch of a call, durable before the effect (P4.2); or in a fork, where its source has made the same write, the
+ * result that is recorded there.
+ */
 export function startedFirst(
-  _run: LiveRun,
+  run: LiveRun,
   step: number,
   call: CallState,
   tool: ToolDefinition,
@@ -13,6 +17,9 @@ export function startedFirst(
   decision: CallDecision,
   at: Circumstances,
 ): NewRunEvent {
+  const recorded = tool.effect === 'write' ? recordOf(run, call, argumentsDigest) : undefined;
+  if (recorded && run.originRunId !== null)
+    return reused(step, call, decision, recorded, run.originRunId, at.now);
   const { grant } = call;
   return {
     type: 'ToolCallStarted',
@@ -30,6 +37,43 @@ export function startedFirst(
     },
   };
 }
+
+/** The source's record of an equal call; equal calls of one turn take one each. */
+function recordOf(run: LiveRun, call: CallState, argumentsDigest: string): RecordedWrite | undefined {
+  const equal = run.recordedWrites.filter(
+    (write) => write.tool === call.tool && write.argumentsDigest === argumentsDigest,
+  );
+  if (run.phase.name !== 'calling_tools') return equal[0];
+  const { calls } = run.phase;
+  const earlier = calls.slice(
+    0,
+    calls.findIndex((one) => one.callId === call.callId),
+  );
+  return equal[
+    earlier.filter(
+      (one) => one.status !== 'settled' && one.tool === call.tool && one.arguments === call.arguments,
+    ).length
+  ];
+}
+
+const reused = (
+  step: number,
+  { callId, tool }: CallState,
+  decision: CallDecision,
+  recorded: RecordedWrite,
+  runId: string,
+  now: number,
+): NewRunEvent => ({
+  type: 'ToolCallSucceeded',
+  data: {
+    step,
+    callId,
+    tool,
+    observation: { text: recorded.text },
+    startedAt: now,
+    reusedFrom: { runId, callId: recorded.callId, decision },
+  },
+});
 
 /** What of a grant the dispatch names. */
 export const grantOf = ({ approvalId, policyVersion, expiresAt }: NonNullable<CallState['grant']>) => ({

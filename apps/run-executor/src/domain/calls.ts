@@ -63,10 +63,17 @@ export function updateCall(run: LiveRun, event: CallEvent, material: Material): 
     phase: { ...run.phase, calls },
     // A call counts once, when it is first dispatched or settled without dispatch.
     toolCalls: run.toolCalls + (before.status === 'undecided' ? 1 : 0),
+    recordedWrites: usedUp(run, event),
     repeated: repetition(run, before, event),
     exhaustedTool:
       event.type === 'ToolCallFailed' && event.data.exhausted === true ? event.data.error : run.exhaustedTool,
   };
+}
+
+/** A recorded result stands for one call. */
+function usedUp({ recordedWrites }: LiveRun, event: CallEvent): LiveRun['recordedWrites'] {
+  const used = event.type === 'ToolCallSucceeded' ? event.data.reusedFrom?.callId : undefined;
+  return used === undefined ? recordedWrites : recordedWrites.filter(({ callId }) => callId !== used);
 }
 
 function applyTo(call: CallState, event: CallEvent, material: Material): CallState {

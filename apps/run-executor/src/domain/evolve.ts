@@ -1,15 +1,14 @@
 import { DEFAULT_BOUNDS } from '@runyard/contracts';
 import type { RunEvent, RunQueued } from '@runyard/contracts';
 import { closeTurn, interruptTurn, isCallEvent, updateCall, NOTHING_REPEATED } from './calls';
-import type { ChatMessage } from './dialog';
 import type { Material } from './material';
-import { wholeText } from './material';
 import { answered, asked } from './approval-steps';
 import { controlled } from './control-steps';
 import { modelStep } from './model-steps';
 import { NO_RUN, usedMilliseconds } from './run';
 import type { EndedRun, LiveRun, Run } from './run';
-import { append, EMPTY_TRANSCRIPT } from './transcript';
+import { firstDialog, firstPhase, recordedWrites } from './taken-over';
+import { EMPTY_TRANSCRIPT } from './transcript';
 
 /** Folds one event. Pure and total: an event that makes no sense in a state leaves it as it is. */
 export function evolve(run: Run, event: RunEvent, material: Material): Run {
@@ -66,13 +65,12 @@ const AT_BIRTH = {
   runningSince: null,
   repeated: NOTHING_REPEATED,
   exhaustedTool: null,
-  phase: { name: 'ready', after: [] },
 } as const satisfies Partial<LiveRun>;
 
 function queued({ data, time }: RunQueued, material: Material): LiveRun {
-  const { input, definition, settings, grantTokens, previousRunId, slot, ...rest } = data;
-  const { weeklyCapped, weeklyTokens, ...identity } = rest;
-  const said: ChatMessage = { role: 'user', text: wholeText(input, material) };
+  const { definition, settings, grantTokens, previousRunId, slot, weeklyCapped, weeklyTokens, ...rest } =
+    data;
+  const { input: _input, origin, takenOver, ...identity } = rest;
   return {
     ...AT_BIRTH,
     identity,
@@ -85,7 +83,10 @@ function queued({ data, time }: RunQueued, material: Material): LiveRun {
     weeklyTokens: weeklyTokens ?? null,
     previousRunId,
     slot,
-    transcript: append(append(EMPTY_TRANSCRIPT, material.history), [said]),
+    originRunId: origin?.runId ?? null,
+    recordedWrites: recordedWrites(takenOver, material),
+    phase: firstPhase(takenOver, material),
+    transcript: firstDialog(data, material),
     lastEventAt: time,
   };
 }

@@ -55,7 +55,7 @@ export function requireStartable(agent: AgentFacts | null, ownerActive: boolean)
   return agent;
 }
 
-const at = (pointer: string) => ({ errors: [{ pointer, detail: 'does not exist' }] });
+export const at = (pointer: string) => ({ errors: [{ pointer, detail: 'does not exist' }] });
 
 /**
  * Bounds that hold for a run: the agent's, an unset one the platform's default, none above the ceiling; the request may
@@ -129,7 +129,8 @@ export function definitionFor(
   };
 }
 
-const routeOf = ({
+/** An allowed model as a run carries it. */
+export const routeOf = ({
   modelId,
   label,
   tier,
@@ -147,7 +148,8 @@ const routeOf = ({
   maxOutputTokens,
 });
 
-function withoutSwitch(tool: CatalogueTool): ToolDefinition {
+/** A catalogue row as a run carries it. */
+export function withoutSwitch(tool: CatalogueTool): ToolDefinition {
   const { name, description, inputSchema, effect, idempotent, source, timeoutMs, endsRun } = tool;
   return { name, description, inputSchema, effect, idempotent, source, timeoutMs, endsRun };
 }

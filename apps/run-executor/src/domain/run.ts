@@ -10,6 +10,7 @@ import type {
   StoredText,
 } from '@runyard/contracts';
 import type { Grant, GroupGrant, OpenQuestion } from './questions';
+import type { RecordedWrite } from './taken-over';
 import type { Transcript } from './transcript';
 
 /** One tool call of the current turn. */
@@ -102,6 +103,10 @@ export interface LiveRun {
   expiredQuestion: ErrorInfo | null;
   /** Idempotency keys of extensions. */
   extensions: readonly string[];
+  /** The run that it begins with. */
+  originRunId: string | null;
+  /** Writes of the run that it was forked from: equal calls get their results instead of being made again. */
+  recordedWrites: readonly RecordedWrite[];
   /** Completed model turns. */
   steps: number;
   /** Tool calls that were dispatched or settled without dispatch. */

@@ -1,19 +1,15 @@
-import type {
-  DefinitionSnapshot,
-  IntakeAnswer,
-  RunRequest,
-  SkipReason,
-  ToolDefinition,
-} from '@runyard/contracts';
+import type { IntakeAnswer, RunRequest, SkipReason, ToolDefinition } from '@runyard/contracts';
 import { Problem } from '@runyard/contracts';
 import { digestOf, runIdOf } from '@runyard/event-log';
-import { definitionFor, requireStartable, settingsFor, slotsFor } from '../domain/intake';
+import { requireStartable, slotsFor } from '../domain/intake';
 import type { AgentFacts } from '../domain/intake';
 import { Admissions } from './admission.process';
 import { Births } from './births.process';
 import type { BirthPorts } from './births.process';
 import type { Budgets } from './budgets.adapter';
 import type { Conversations } from './conversations.adapter';
+import { Origins } from './origins.process';
+import type { Beginnings } from './origins.process';
 import type { RegistryFacts, UserFacts } from './registry.adapter';
 import type { LoadedRun } from './run-log.adapter';
 import { Slots } from './slots.process';
@@ -29,7 +25,7 @@ export interface IntakePorts extends BirthPorts {
 }
 
 /** A request whose agent may start, and what the run would be. */
-interface Wanted {
+interface Wanted extends Beginnings {
   org: string;
   runId: string;
   digest: string;
@@ -37,7 +33,6 @@ interface Wanted {
   /** The run's log before: empty. */
   before: LoadedRun;
   agent: AgentFacts;
-  definition: DefinitionSnapshot;
 }
 
 /**
@@ -48,11 +43,13 @@ export class Intake {
   private readonly slots: Slots;
   private readonly births: Births;
   private readonly admissions: Admissions;
+  private readonly origins: Origins;
 
   constructor(private readonly ports: IntakePorts) {
     this.slots = new Slots(ports.operations, ports.runs);
     this.births = new Births(ports);
     this.admissions = new Admissions(ports.runs, ports.budgets);
+    this.origins = new Origins(ports);
   }
 
   /** Throws a Problem for a refusal, RetryLater where the outcome of somebody else must be awaited. */
@@ -67,8 +64,8 @@ export class Intake {
     ]);
     if (before.sequence > 0) return this.births.again(before, digest);
     const agent = await this.startable(org, found.agent, found.owner, request);
-    const definition = definitionFor(agent, catalogue, this.ports.coreTools, request.model_id);
-    return this.bear({ org, runId, digest, request, before, agent, definition });
+    const beginnings = await this.origins.begin({ org, runId, request, agent, catalogue });
+    return this.bear({ org, runId, digest, request, before, agent, ...beginnings });
   }
 
   /** Claims what the run competes for and appends its first event: queued, or skipped where somebody else holds it. */
@@ -88,7 +85,7 @@ export class Intake {
       return this.skip(wanted, 'already_running', claimed.holder);
     }
     await this.requireDialog(org, runId, claimed.previousRunId, request);
-    const settings = settingsFor(agent, request);
+    const { settings, origin, takenOver } = wanted;
     const wished = {
       type: 'RunQueued' as const,
       data: {
@@ -99,6 +96,8 @@ export class Intake {
         grantTokens: settings.bounds.tokenBudget,
         previousRunId: claimed.previousRunId,
         slot: slots.agent,
+        ...(origin && { origin }),
+        ...(takenOver && { takenOver }),
       },
     };
     const admission = await this.admissions.admit(before, wished, definition);
@@ -133,6 +132,7 @@ export class Intake {
     const [kind, id] = request.requested_by.split(':', 2);
     if (kind !== 'user' || id === undefined || id === startable.ownerId) return startable;
     if (await this.isAdmin(org, id)) return startable;
+    if (await this.continuesByDecision(org, id, request)) return startable;
     throw new Problem('forbidden', 'Only the owner of an agent, an admin or a service may start it.', {});
   }
 
@@ -162,6 +162,13 @@ export class Intake {
     if (identity === null || identity.requestedBy === requestedBy || identity.userId === id) return;
     if (await this.isAdmin(org, id)) return;
     throw new Problem('forbidden', 'The conversation belongs to somebody else; start one of your own.', {});
+  }
+
+  /** Who may decide may let a run go on with the decision, whoever owns its agent. */
+  private async continuesByDecision(org: string, userId: string, { origin }: RunRequest): Promise<boolean> {
+    if (origin?.kind !== 'continuation' || !origin.decision) return false;
+    const user = await this.ports.registry.user(org, userId);
+    return user?.active === true && user.roles.includes('reviewer');
   }
 
   private async isAdmin(org: string, userId: string): Promise<boolean> {

@@ -1,4 +1,4 @@
-import type { RunEvent, StoredText } from '@runyard/contracts';
+import type { RunEvent, StoredText, TakenOver } from '@runyard/contracts';
 import { RUN_EVENTS } from '@runyard/contracts';
 import { decodeEvents, UnknownEvent } from '@runyard/event-log';
 import type { Commit } from '@runyard/event-log';
@@ -15,7 +15,7 @@ export function eventsOf(commits: readonly Commit[]): RunEvent[] {
 
 /** Texts of an event that the dialog needs whole. Results of tools are not among them: the model sees them shortened. */
 export function largeTexts(event: RunEvent): StoredText[] {
-  if (event.type === 'RunQueued') return [event.data.input];
+  if (event.type === 'RunQueued') return [event.data.input, ...takenTexts(event.data.takenOver)];
   if (event.type === 'CallApproved') return event.data.arguments === null ? [] : [event.data.arguments];
   if (event.type !== 'ModelTurnCompleted') return [];
   const { text, providerState, toolCalls } = event.data;
@@ -23,3 +23,8 @@ export function largeTexts(event: RunEvent): StoredText[] {
     (stored) => stored !== null,
   );
 }
+
+const takenTexts = (taken: TakenOver | undefined): StoredText[] =>
+  taken
+    ? [taken.dialog, ...(taken.writes ? [taken.writes] : []), ...taken.open.map((call) => call.arguments)]
+    : [];

@@ -35,7 +35,7 @@ export interface LoadedRun {
 type Erased = (org: string, runId: string) => Promise<{ previousRunId: string | null } | undefined>;
 
 /** Ahead of call ids in a dialog, so that the ids of a conversation's runs differ. */
-const callPrefixOf = (runId: string): string => `${runId.slice(4, 12)}-`;
+export const callPrefixOf = (runId: string): string => `${runId.slice(4, 12)}-`;
 
 /** Reads runs from the log and writes to it; the only place that folds run events. */
 export class RunLog {
@@ -72,6 +72,11 @@ export class RunLog {
 
   /** A run with everything that driving it needs. */
   async load(org: string, runId: string): Promise<LoadedRun> {
+    return (await this.loadWhole(org, runId)).loaded;
+  }
+
+  /** The same with its events, for runs that begin with it. */
+  async loadWhole(org: string, runId: string) {
     const subject = this.subject(org, runId);
     const freshAt = performance.now();
     const commits = await this.log.read(subject);
@@ -79,16 +84,9 @@ export class RunLog {
     const material = await this.materialFor(org, runId, events);
     const run = fold(NO_RUN, events, material);
     const traceparent = commits[0]?.events[0]?.traceparent;
-    return {
-      org,
-      runId,
-      subject,
-      run,
-      sequence: commits.at(-1)?.sequence ?? 0,
-      material,
-      freshAt,
-      traceparent,
-    };
+    const sequence = commits.at(-1)?.sequence ?? 0;
+    const loaded: LoadedRun = { org, runId, subject, run, sequence, material, freshAt, traceparent };
+    return { loaded, events, run, material };
   }
 
   /** Material of a run that is about to be born. */
@@ -97,7 +95,8 @@ export class RunLog {
     const queued = events.find((event): event is RunQueued => event.type === 'RunQueued');
     return {
       text: (digest) => texts.get(digest) ?? this.texts.atHand(digest),
-      history: await this.history(org, queued?.data.previousRunId ?? null),
+      // What a run takes over holds what was said before in its conversation.
+      history: queued?.data.takenOver ? [] : await this.history(org, queued?.data.previousRunId ?? null),
       callPrefix: callPrefixOf(runId),
     };
   }

@@ -6,6 +6,7 @@ import { stepsAndEntries } from './0004-steps-and-entries';
 import { operations } from './0005-operations';
 import { access } from './0006-access';
 import { erasure } from './0007-erasure';
+import { runOrigins } from './0008-run-origins';
 
 /** Steps of the schema `run_executor`, oldest first. What was released is never changed; a mistake is mended by a new step. */
 export const RUN_MIGRATIONS: readonly Migration[] = [
@@ -16,4 +17,5 @@ export const RUN_MIGRATIONS: readonly Migration[] = [
   operations,
   access,
   erasure,
+  runOrigins,
 ];

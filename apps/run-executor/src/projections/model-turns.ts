@@ -36,7 +36,8 @@ export function turnCompleted(image: RunImage, turn: Turn, time: number, positio
         };
 }
 
-const openCall = (call: Turn['toolCalls'][number]): OpenCall => ({
+/** A call that was asked for and about which nothing is recorded yet. */
+export const openCall = (call: Turn['toolCalls'][number]): OpenCall => ({
   call_id: call.callId,
   tool: call.tool,
   arguments: call.arguments,

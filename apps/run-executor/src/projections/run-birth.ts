@@ -1,7 +1,14 @@
-import type { RunEvent, RunIdentity, RunQueued, RunSkipped } from '@runyard/contracts';
+import type {
+  OpenCall as OpenCallOfSource,
+  RunEvent,
+  RunIdentity,
+  RunQueued,
+  RunSkipped,
+} from '@runyard/contracts';
 import { isUuid } from './commits';
 import { digestOfText, FRESH_PROGRESS, shown } from './run-image';
 import type { BirthColumns, MovingColumns, RunImage } from './run-image';
+import { openCall } from './model-turns';
 import { addEntry, entryText, nextPlace } from './trajectory';
 
 type Birth = RunQueued | RunSkipped;
@@ -37,7 +44,37 @@ function openTrajectory(image: RunImage, { data }: RunQueued): void {
     digest: data.definition,
     agent_version: data.agentVersion,
   });
-  addEntry(image, nextPlace(image), { kind: 'message', role: 'user', content: entryText(image, data.input) });
+  const { takenOver: taken, origin } = data;
+  if (taken && origin)
+    addEntry(image, nextPlace(image), {
+      kind: 'taken_over',
+      run_id: origin.runId,
+      origin: origin.kind,
+      step: origin.step,
+      dialog: entryText(image, taken.dialog),
+    });
+  if (!taken?.saidBefore)
+    addEntry(image, nextPlace(image), {
+      kind: 'message',
+      role: 'user',
+      content: entryText(image, data.input),
+    });
+  if (taken && taken.open.length > 0) openTurn(image, taken.open);
+}
+
+/** Calls that the source had left open lie ahead of the run's own turns. */
+function openTurn(image: RunImage, open: readonly OpenCallOfSource[]): void {
+  image.progress.turn = {
+    step: 0,
+    first_seq: image.progress.next_seq,
+    calls_place: null,
+    results_place: null,
+    calls: open.map((call) => ({
+      ...openCall({ ...call, providerCallId: '' }),
+      status: call.outcome === null ? 'undecided' : 'settled',
+    })),
+  };
+  image.progress.next_seq += open.length;
 }
 
 function identityColumns(identity: RunIdentity, time: number): BirthColumns {
@@ -55,6 +92,9 @@ function identityColumns(identity: RunIdentity, time: number): BirthColumns {
     conversation_id: identity.conversationId,
     previous_run_id: null,
     slot_key: null,
+    source_run_id: null,
+    source_kind: null,
+    source_step: null,
     input: null,
     input_digest: null,
     approval_policy: null,
@@ -68,6 +108,9 @@ const queuedColumns = ({ data, time }: RunQueued): BirthColumns => ({
   definition: data.definition,
   previous_run_id: data.previousRunId,
   slot_key: data.slot,
+  source_run_id: data.origin?.runId ?? null,
+  source_kind: data.origin?.kind ?? null,
+  source_step: data.origin?.step ?? null,
   input: shown(data.input),
   input_digest: digestOfText(data.input),
   approval_policy: data.settings.approvalPolicy,

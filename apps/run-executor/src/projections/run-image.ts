@@ -21,6 +21,10 @@ export interface BirthColumns {
   conversation_id: string | null;
   previous_run_id: string | null;
   slot_key: string | null;
+  /** The run that it begins with, how, and how many of its steps it took over. */
+  source_run_id: string | null;
+  source_kind: string | null;
+  source_step: number | null;
   input: string | null;
   input_digest: string | null;
   approval_policy: string | null;

@@ -10,7 +10,11 @@ export const BEGUN = 'coalesce(a.started_at, a.created_at)';
 export const BEGUN_MS = `round(extract(epoch FROM ${BEGUN}) * 1000)::float8`;
 
 const NAMES = `a.run_id, a.parent_run_id, a.root_run_id, a.depth, a.org_id, a.user_id, a.owner_id, a.requested_by, a.agent_id,
-  a.agent_version, a.trigger, a.conversation_id, a.state, a.status, a.termination, a.reason, a.tier, a.model, a.mode,
+  a.agent_version, a.trigger, a.conversation_id,
+  CASE WHEN a.source_kind = 'fork' THEN a.source_run_id END AS forked_from,
+  CASE WHEN a.source_kind = 'fork' THEN a.source_step END AS forked_step,
+  CASE WHEN a.source_kind = 'continuation' THEN a.source_run_id END AS continues,
+  CASE WHEN a.source_kind = 'retry' THEN a.source_run_id END AS retries, a.state, a.status, a.termination, a.reason, a.tier, a.model, a.mode,
   a.created_at, a.started_at, a.ended_at, greatest(a.heartbeat_at, d.heartbeat_at) AS heartbeat_at`;
 const COUNTS = `a.input_tokens, a.output_tokens, a.cached_tokens, a.total_tokens, a.model_calls, a.tool_calls, a.steps`;
 const REST = `a.cancel_requested, a.pause_requested, a.pause_expires_at, a.position`;

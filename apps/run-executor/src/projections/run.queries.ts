@@ -25,6 +25,8 @@ export interface RunFilter {
   status?: string;
   termination?: Termination;
   parent_run_id?: string;
+  /** Runs that begin with this one: its forks, continuations and retries. */
+  source_run_id?: string;
   conversation_id?: string;
   trigger?: Trigger;
   user_id?: string;
@@ -59,6 +61,7 @@ const EQUALS = [
   'status',
   'termination',
   'parent_run_id',
+  'source_run_id',
   'conversation_id',
   'trigger',
 ] as const;

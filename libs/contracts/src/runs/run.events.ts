@@ -2,6 +2,7 @@ import type { StoredText } from '../envelope';
 import type { DomainEvent } from '../envelope';
 import { RUN_APPROVAL_EVENTS } from './approval.events';
 import type { RunApprovalEvent } from './approval.events';
+import type { RunOrigin, TakenOver } from './origin';
 import type { RunSettings } from './run.definition';
 import type {
   ErrorInfo,
@@ -50,6 +51,9 @@ export type RunQueued = DomainEvent<
     grantTokens: number;
     /** The run whose turn came before in the conversation. */
     previousRunId: string | null;
+    /** The run that it begins with, and what it takes over from there. */
+    origin?: RunOrigin;
+    takenOver?: TakenOver;
     /** Key in `run_slots` that this run holds until its end; null where nothing competes. */
     slot: string | null;
     /** The owner's weekly cap had cut the grant: exhaustion then reads `weekly_budget` (P6.1). */

@@ -41,6 +41,8 @@ export const listRunsSchema = z.strictObject({
   status: z.enum(DIALOG_STATUSES, `must be one of ${DIALOG_STATUSES.join(', ')}`).optional(),
   termination: z.enum(TERMINATIONS, `must be one of ${TERMINATIONS.join(', ')}`).optional(),
   parent_run_id: runId.optional(),
+  /** Its forks, continuations and retries. */
+  source_run_id: runId.optional(),
   conversation_id: rowId('conversation id').optional(),
   trigger: z.enum(TRIGGERS, `must be one of ${TRIGGERS.join(', ')}`).optional(),
   user_id: z.uuid('must be the id of a user').optional(),

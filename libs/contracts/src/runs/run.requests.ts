@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { TOKEN } from '../token';
+import { originSchema } from './origin';
 import { BOUND_CEILINGS } from './run.definition';
 import { MODES, TRIGGERS } from './run.states';
 
@@ -37,6 +38,8 @@ export const runRequestSchema = startRunSchema.extend({
   trigger: z.enum(TRIGGERS).default('requested'),
   /** A row of the allowed list instead of the agent's; its fallbacks go with it. */
   model_id: id('model id').optional(),
+  /** The run that it begins with. */
+  origin: originSchema.optional(),
   /** Actor: `user:<id>`, `service:<id>` or `system:<part>`. */
   requested_by: z
     .string()
