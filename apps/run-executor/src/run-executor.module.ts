@@ -26,6 +26,7 @@ import { ExecutorProcess } from './handlers/executor.process';
 import { FenceController } from './handlers/fence.controller';
 import { QueriesController } from './handlers/queries.controller';
 import { RunTelemetry } from './handlers/telemetry.adapter';
+import { SuccessorsController } from './handlers/successors.controller';
 import { RUN_MIGRATIONS } from './migrations';
 import { runPeopleProjection } from './projections/people.projection';
 import { RunQueries } from './projections/run.queries';
@@ -111,5 +112,6 @@ const providersOf = (config: ExecutorConfig): Provider[] => [
   ConversationsController,
   FenceController,
   QueriesController,
+  SuccessorsController,
   ExecutorProcess,
 ];

@@ -11,6 +11,7 @@ import { KnowledgeController } from './knowledge.controller';
 import { PeopleController } from './people.controller';
 import { PermissionRulesController } from './permission-rules.controller';
 import { RunStreamController } from './run-stream.controller';
+import { RunSuccessorsController } from './run-successors.controller';
 import { RunsController } from './runs.controller';
 import { SchedulesController } from './schedules.controller';
 import { TaskLocksController } from './task-locks.controller';
@@ -21,6 +22,7 @@ import { TasksController } from './tasks.controller';
 export const CONTROLLERS = [
   RunStreamController,
   RunsController,
+  RunSuccessorsController,
   ConversationsController,
   AgentsController,
   SchedulesController,

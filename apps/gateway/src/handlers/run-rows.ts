@@ -17,6 +17,10 @@ export const runRow = named(
     agent_version: z.int(),
     parent_run_id: text.nullable(),
     root_run_id: text,
+    forked_from: text.nullable().optional(),
+    forked_step: z.int().nullable().optional(),
+    continues: text.nullable().optional(),
+    retries: text.nullable().optional(),
     conversation_id: text.nullable(),
     user_id: z.uuid().nullable(),
     requested_by: text.nullable(),
@@ -35,6 +39,17 @@ export const runRow = named(
     position,
   }),
 );
+export const successorRow = named(
+  'SuccessorRun',
+  z.looseObject({
+    run_id: text,
+    source_run_id: text,
+    state: z.enum(RUN_STATES).nullable().describe('null where intake has not answered yet'),
+    reason: text.nullable(),
+    position: text.nullable(),
+    created: z.boolean().nullable().describe('false where the key or the question named this run before'),
+  }),
+);
 export const startedRow = named(
   'StartedRun',
   z.looseObject({
@@ -50,7 +65,12 @@ export const startedRow = named(
 );
 export const controlledRow = named(
   'ControlledRun',
-  z.looseObject({ run_id: text, state: z.enum(RUN_STATES), position }),
+  z.looseObject({
+    run_id: text,
+    state: z.enum(RUN_STATES),
+    position,
+    continuation: successorRow.optional().describe('The run that goes on where this one had ended'),
+  }),
 );
 export const stepRow = named(
   'Step',

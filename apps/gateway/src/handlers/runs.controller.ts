@@ -11,6 +11,7 @@ import { Answer, FromRequest } from '../door/call';
 import type { Call } from '../door/call';
 import { Route } from '../door/route';
 import type { RouteDeclaration } from '../door/route';
+import { idempotencyKeyOf } from '../idempotency/fingerprint';
 import { ANYBODY, OWNERS } from './access';
 import { pageOf } from './rows';
 import { controlledRow, inspectRow, runRow, stepPage, trajectoryRow } from './run-rows';
@@ -147,7 +148,12 @@ export class RunsController {
 
   @Route(control('extend', 'Raise the bounds of a run', extendRunSchema))
   extend(@FromRequest() call: Call): Promise<unknown> {
-    return this.services.executor(call, 'runs.extend');
+    const key = idempotencyKeyOf(call.headers['idempotency-key']);
+    return this.services.executor(
+      call,
+      'runs.extend',
+      key === undefined ? call.input : { ...call.input, key },
+    );
   }
 
   @Route(control('mode', 'Set what writing tools may do', setRunModeSchema))

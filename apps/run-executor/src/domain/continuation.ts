@@ -1,15 +1,24 @@
 import type { Bounds, ContinuedDecision, Extension, OpenCall, StoredText } from '@runyard/contracts';
-import { BOUND_CEILINGS, Problem } from '@runyard/contracts';
+import { BOUND_CEILINGS, Problem, terminationOf } from '@runyard/contracts';
+import type { FailureReason } from '@runyard/contracts';
 import type { ChatMessage } from './dialog';
 import type { CallState, EndedRun, LiveRun } from './run';
 import { openCallId } from './taken-over';
 import { messagesOf } from './transcript';
 
+/** How a run failed; null where it did not. */
+export const terminationOfRun = ({ state, reason }: EndedRun): string | null =>
+  state === 'failed' && reason !== null ? terminationOf(reason as FailureReason) : null;
+
+/** Whether more steps, calls, tokens or time would have let a run go on. */
+export const isOutOfBudget = (run: EndedRun): boolean =>
+  terminationOfRun(run) === 'BudgetExceeded' || run.reason === 'deadline';
+
 /** Refuses to continue a run that did not have to stop for budget or for a person. */
-export function requireContinuable(run: EndedRun, termination: string | null, decided: boolean): void {
+export function requireContinuable(run: EndedRun, decided: boolean): void {
   const facts = { state: run.state, reason: run.reason };
   if (run.deleted) throw new Problem('not_found', 'There is no such run.');
-  if (termination === 'ConfirmationPending') {
+  if (terminationOfRun(run) === 'ConfirmationPending') {
     if (decided) return;
     throw new Problem(
       'run_not_controllable',
@@ -17,7 +26,7 @@ export function requireContinuable(run: EndedRun, termination: string | null, de
       facts,
     );
   }
-  if (termination === 'BudgetExceeded' || run.reason === 'deadline') {
+  if (isOutOfBudget(run)) {
     if (!decided) return;
     throw new Problem(
       'run_not_controllable',

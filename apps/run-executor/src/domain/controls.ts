@@ -4,7 +4,7 @@ import { lostEffects } from './claim';
 import { end } from './next';
 import type { NewRunEvent } from './decision';
 import { isLive, stateOf } from './run';
-import type { LiveRun, Run } from './run';
+import type { EndedRun, LiveRun, Run } from './run';
 
 export type Control =
   | { type: 'CancelRun'; reason: CancelReason }
@@ -25,10 +25,7 @@ export function decideControl(run: Run, control: Control): NewRunEvent[] {
   if (control.type === 'DeleteRun') return remove(run);
   if (!isLive(run)) {
     if (control.type === 'CancelRun' && run.state === 'cancelled') return [];
-    throw refusal(
-      run,
-      `The run has ended (${run.state}${run.reason ? `, ${run.reason}` : ''}); nothing is left to control.`,
-    );
+    throw endedRefusal(run);
   }
   switch (control.type) {
     case 'CancelRun':
@@ -45,6 +42,13 @@ export function decideControl(run: Run, control: Control): NewRunEvent[] {
       return control satisfies never;
   }
 }
+
+/** Terminal is final: what is said of it, whatever was asked. */
+export const endedRefusal = (run: EndedRun): Problem =>
+  refusal(
+    run,
+    `The run has ended (${run.state}${run.reason ? `, ${run.reason}` : ''}); nothing is left to control.`,
+  );
 
 const refusal = (run: Run, message: string): Problem =>
   new Problem('run_not_controllable', message, { state: stateOf(run) });

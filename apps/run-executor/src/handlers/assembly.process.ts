@@ -28,6 +28,7 @@ import { Intake } from './intake.process';
 import { Presence } from './presence.adapter';
 import { RegistryFacts } from './registry.adapter';
 import { RunLog } from './run-log.adapter';
+import { Successors } from './successors.process';
 import { Sweep } from './sweep.process';
 import { RunTelemetry } from './telemetry.adapter';
 import { Texts } from './texts.adapter';
@@ -65,6 +66,7 @@ export interface Executor {
   intake: IntakeConsumer;
   work: WorkConsumer;
   sweep: Sweep;
+  successors: Successors;
   release: (org: string, runId: string, within?: Tx) => Promise<void>;
   enqueue: (org: string, runId: string) => Promise<void>;
 }
@@ -103,6 +105,7 @@ export function assemble(on: Foundations): Executor {
     presence,
     drivers,
     intakeProcess,
+    successors: new Successors({ ...parts, queues, connection }),
     intake: new IntakeConsumer(connection, queues, intakeProcess, config.intakeConcurrency, parts.telemetry),
     work: new WorkConsumer(queues, parts.runs, drivers, evidences, config.intakeConcurrency),
     sweep: new Sweep({ ...parts, drivers, evidences, intake: intakeProcess }),

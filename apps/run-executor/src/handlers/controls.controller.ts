@@ -1,16 +1,18 @@
 import { Inject, Injectable } from '@nestjs/common';
-import type { Caller } from '@runyard/contracts';
+import type { Caller, Extension } from '@runyard/contracts';
 import { BOUND_CEILINGS, extendSchema, modeSchema, parseWith, Problem, TOKEN } from '@runyard/contracts';
 import { formatPosition, VersionConflict } from '@runyard/event-log';
 import { RpcMethod } from '@runyard/service';
 import { z } from 'zod';
 import type { Control } from '../domain/controls';
-import { decideControl } from '../domain/controls';
+import { decideControl, endedRefusal } from '../domain/controls';
+import { isOutOfBudget } from '../domain/continuation';
 import { foldNew } from '../domain/next';
 import { isLive, stateOf } from '../domain/run';
 import type { EndedRun, LiveRun, Run } from '../domain/run';
 import { RUN_CONTROLS } from '../tokens';
 import type { Budgets } from './budgets.adapter';
+import type { Successor, Successors } from './successors.process';
 import type { Presence } from './presence.adapter';
 import type { LoadedRun, RunLog } from './run-log.adapter';
 
@@ -19,6 +21,8 @@ const runId = z.strictObject({ run_id: z.string().regex(TOKEN, 'must be a run id
 const cancelling = runId.extend({
   reason: z.enum(['user', 'replaced'], 'must be user or replaced').default('user'),
 });
+
+const keyed = z.looseObject({ ...runId.shape, key: z.string().max(255).optional() });
 
 /** Conflicts with the run's own progress before a control gives up; each is a few milliseconds. */
 const TRIES = 20;
@@ -31,6 +35,7 @@ export interface ControlPorts {
   enqueue: (org: string, runId: string) => Promise<void>;
   clock: () => number;
   pauseTtlMs: number;
+  successors: Successors;
 }
 
 /** What a control answers: the state that holds after it, and its place in the log. */
@@ -43,6 +48,8 @@ export interface ControlAnswer {
   pause_requested: boolean;
   mode: string | null;
   position: string;
+  /** The run that goes on where this one had ended. */
+  continuation?: Successor;
 }
 
 /** Controls of a run (P5): events appended to the run's own log by whoever handles the command. */
@@ -70,11 +77,14 @@ export class ControlsController {
   }
 
   @RpcMethod('runs.extend')
-  extend(caller: Caller, input: unknown): Promise<ControlAnswer> {
-    const { run_id, ...rest } = parseWith(z.looseObject(runId.shape), input);
+  async extend(caller: Caller, input: unknown): Promise<ControlAnswer> {
+    const { run_id, key, ...rest } = parseWith(keyed, input);
     const by = parseWith(extendSchema, rest, 'extension');
     const { steps = 0, tool_calls: toolCalls = 0, tokens = 0, seconds = 0 } = by;
-    return this.control(caller, run_id, { type: 'ExtendRun', steps, toolCalls, tokens, seconds });
+    const { run } = await this.ports.runs.glance(caller.org, run_id);
+    requireRight(caller, run);
+    if (run.situation === 'ended') return this.continued(caller, run, run_id, by);
+    return this.control(caller, run_id, { type: 'ExtendRun', steps, toolCalls, tokens, seconds, key });
   }
 
   @RpcMethod('runs.set_mode')
@@ -90,6 +100,14 @@ export class ControlsController {
     const answer = await this.control(caller, run_id, { type: 'CancelRun', reason: 'user' }, true);
     if (answer.cancel_requested) return answer;
     return this.control(caller, run_id, { type: 'DeleteRun' });
+  }
+
+  /** One that ended for its budget goes on as a linked run; every other end is final. */
+  private async continued(caller: Caller, run: EndedRun, id: string, by: Extension): Promise<ControlAnswer> {
+    const loaded = await this.ports.runs.glance(caller.org, id);
+    const answer = answerOf(loaded, run, loaded.sequence);
+    if (!isOutOfBudget(run)) throw endedRefusal(run);
+    return { ...answer, continuation: await this.ports.successors.extend(caller, id, by) };
   }
 
   private async control(

@@ -7,15 +7,14 @@ import type {
   TakenOver,
   ToolDefinition,
 } from '@runyard/contracts';
-import { Problem, terminationOf } from '@runyard/contracts';
-import type { FailureReason } from '@runyard/contracts';
+import { Problem } from '@runyard/contracts';
 import { digestOf } from '@runyard/event-log';
 import { boundsLeft, continuedDialog, openCalls, requireContinuable } from '../domain/continuation';
 import { changedDefinition } from '../domain/changed-definition';
 import { definitionFor, settingsFor } from '../domain/intake';
 import type { AgentFacts, CatalogueFacts } from '../domain/intake';
 import { atStep, beforeItsEnd, forkedDialog } from '../domain/origin';
-import type { EndedRun, LiveRun, Run } from '../domain/run';
+import type { LiveRun, Run } from '../domain/run';
 import type { Definitions } from './definitions.adapter';
 import type { RunLog } from './run-log.adapter';
 import { callPrefixOf } from './run-log.adapter';
@@ -110,7 +109,7 @@ export class Origins {
     const before = beforeItsEnd(source.events, source.material);
     if (run.situation !== 'ended' || !before)
       throw new Problem('run_not_controllable', 'The run has not ended; control it as it is.', {});
-    requireContinuable(run, terminationOfRun(run), origin.decision !== undefined);
+    requireContinuable(run, origin.decision !== undefined);
     const { agent, catalogue, request } = wish;
     const settings = settingsFor(agent, { ...request, mode: request.mode ?? before.mode });
     return {
@@ -170,6 +169,3 @@ export class Origins {
     return { run, events, material, definition };
   }
 }
-
-const terminationOfRun = ({ state, reason }: EndedRun): string | null =>
-  state === 'failed' && reason !== null ? terminationOf(reason as FailureReason) : null;

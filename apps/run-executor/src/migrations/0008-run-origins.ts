@@ -12,6 +12,7 @@ ALTER TABLE agent_runs
   ADD CONSTRAINT agent_runs_whole_source CHECK ((source_run_id IS NULL) = (source_kind IS NULL));
 CREATE INDEX agent_runs_of_source ON agent_runs (source_run_id) WHERE source_run_id IS NOT NULL;
 COMMENT ON COLUMN agent_runs.source_run_id IS 'The run that it begins with: forked from, continued, or tried again. No foreign key: it stays when that run is deleted.';
+COMMENT ON COLUMN agent_runs.source_kind IS 'What it makes of its source: a fork changes something, a continuation goes on, a retry begins again.';
 COMMENT ON COLUMN agent_runs.source_step IS 'How many completed steps of the source were taken over.';
 `,
 };

@@ -1,7 +1,8 @@
 import { z } from 'zod';
 import { pageSchema, positionSchema, rowId } from '../agents/agent.requests';
-import { extendSchema, modeSchema } from './run.requests';
-import { RUN_STATES, TERMINATIONS, TRIGGERS } from './run.states';
+import { continuedDecisionSchema, forkSchema } from './origin';
+import { boundsSchema, extendSchema, modeSchema } from './run.requests';
+import { MODES, RUN_STATES, TERMINATIONS, TRIGGERS } from './run.states';
 
 // What may be asked about runs and conversations: checked at the door and again where the rows are.
 
@@ -51,7 +52,19 @@ export const listRunsSchema = z.strictObject({
   to: time.optional(),
 });
 
+/** The caller's idempotency key, where the door has one. */
+const key = z.string().min(1, 'must not be empty').max(255, 'must be at most 255 characters').optional();
+
 export const extendRunSchema = z.strictObject({ run_id: runId, ...extendSchema.shape });
+export const forkRunSchema = z.strictObject({
+  run_id: runId,
+  ...forkSchema.shape,
+  bounds: boundsSchema.optional(),
+  mode: z.enum(MODES).optional(),
+  key,
+});
+export const retryRunSchema = z.strictObject({ run_id: runId, key });
+export const continueRunSchema = z.strictObject({ run_id: runId, ...continuedDecisionSchema.shape });
 export const setRunModeSchema = z.strictObject({ run_id: runId, ...modeSchema.shape });
 
 export const conversationRefSchema = z.strictObject({ conversation_id: rowId('conversation id') });
