@@ -38,9 +38,12 @@ export function changedDefinition(
         ? recorded.systemPrompt
         : [catalogue.platformPrompt, prompt].filter((layer) => layer !== '').join('\n\n'),
     models,
-    tools: tools
-      ? toolsNamed(tools, catalogue)
-      : recorded.tools.filter(({ name }) => allowed(name, catalogue)),
+    tools: [
+      ...core,
+      ...(tools
+        ? toolsNamed(optional, catalogue)
+        : recorded.tools.filter(({ name }) => optional.includes(name) && allowed(name, catalogue))),
+    ],
   };
 }
 

@@ -62,8 +62,8 @@ export class Origins {
   async begin(wish: Wish): Promise<Beginnings> {
     const { request, agent, catalogue } = wish;
     const { origin } = request;
-    if (!origin)
-      return { definition: definitionFor(agent, catalogue), settings: settingsFor(agent, request) };
+    const anew = () => definitionFor(agent, catalogue, this.ports.coreTools);
+    if (!origin) return { definition: anew(), settings: settingsFor(agent, request) };
     const source = await this.source(wish, origin.run_id);
     switch (origin.kind) {
       case 'fork':
