@@ -10,6 +10,7 @@ import type { Budgets } from './budgets.adapter';
 import type { Conversations } from './conversations.adapter';
 import { Origins } from './origins.process';
 import type { Beginnings } from './origins.process';
+import { identityOf } from './run-identity';
 import type { RegistryFacts, UserFacts } from './registry.adapter';
 import type { LoadedRun } from './run-log.adapter';
 import { Slots } from './slots.process';
@@ -188,20 +189,3 @@ const isForPerson = (slotKey: string, request: RunRequest): boolean =>
 
 const busy = (): Problem =>
   new Problem('conversation_busy', 'The conversation has a run under way; wait for it or cancel it.', {});
-
-function identityOf({ agent, request, runId, digest, definition }: Wanted) {
-  return {
-    agentId: agent.agentId,
-    agentVersion: agent.version,
-    ownerId: agent.ownerId,
-    userId: agent.ownerId,
-    requestedBy: request.requested_by,
-    trigger: request.trigger,
-    parentRunId: null,
-    rootRunId: runId,
-    depth: 0,
-    conversationId: request.conversation_id ?? null,
-    tier: definition.models[0]?.tier ?? '',
-    requestDigest: digest,
-  };
-}
