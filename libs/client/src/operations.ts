@@ -16,6 +16,10 @@ export type Run = {
   agent_version: number;
   parent_run_id: string | null;
   root_run_id: string;
+  forked_from?: string | null;
+  forked_step?: number | null;
+  continues?: string | null;
+  retries?: string | null;
   conversation_id: string | null;
   user_id: string | null;
   requested_by: string | null;
@@ -96,7 +100,22 @@ export type ControlledRun = {
   state: "queued" | "running" | "awaiting_approval" | "paused" | "waiting" | "succeeded" | "failed" | "cancelled" | "skipped";
   /** Position in the log that the row reflects */
   position: string;
+  /** The run that goes on where this one had ended */
+  continuation?: SuccessorRun;
 };
+
+export type SuccessorRun = {
+  run_id: string;
+  source_run_id: string;
+  /** null where intake has not answered yet */
+  state: "queued" | "running" | "awaiting_approval" | "paused" | "waiting" | "succeeded" | "failed" | "cancelled" | "skipped" | null;
+  reason: string | null;
+  position: string | null;
+  /** false where the key or the question named this run before */
+  created: boolean | null;
+};
+
+export type RunsContinueSchema0 = string | number | boolean | null | (RunsContinueSchema0)[] | { [name: string]: RunsContinueSchema0 };
 
 export type Conversation = {
   conversation_id: string;
@@ -764,7 +783,7 @@ export interface Operations {
   /** List runs, newest first. */
   "GET /v1/runs": {
     path: {};
-    query: { limit?: number; cursor?: string; at_least?: string; agent_id?: string; state?: "queued" | "running" | "awaiting_approval" | "paused" | "waiting" | "succeeded" | "failed" | "cancelled" | "skipped"; status?: "running" | "completed" | "budget_exhausted" | "spend_limit_exceeded" | "error" | "cancelled" | "skipped"; termination?: "Completed" | "BudgetExceeded" | "Deadline" | "ConfirmationPending" | "ToolFailure" | "Refused" | "Error" | "Cancelled"; parent_run_id?: string; conversation_id?: string; trigger?: "manual" | "scheduled" | "requested" | "delegated" | "task" | "continuation" | "fork" | "eval"; user_id?: string; from?: string; to?: string };
+    query: { limit?: number; cursor?: string; at_least?: string; agent_id?: string; state?: "queued" | "running" | "awaiting_approval" | "paused" | "waiting" | "succeeded" | "failed" | "cancelled" | "skipped"; status?: "running" | "completed" | "budget_exhausted" | "spend_limit_exceeded" | "error" | "cancelled" | "skipped"; termination?: "Completed" | "BudgetExceeded" | "Deadline" | "ConfirmationPending" | "ToolFailure" | "Refused" | "Error" | "Cancelled"; parent_run_id?: string; source_run_id?: string; conversation_id?: string; trigger?: "manual" | "scheduled" | "requested" | "delegated" | "task" | "continuation" | "fork" | "eval"; user_id?: string; from?: string; to?: string };
     body?: undefined;
     answer: RunPage;
   };
@@ -851,6 +870,47 @@ export interface Operations {
       mode: "plan" | "ask" | "auto";
     };
     answer: ControlledRun;
+  };
+  /** Fork a run from one of its steps. */
+  "POST /v1/runs/{run_id}/fork": {
+    path: { run_id: string };
+    query: {};
+    body?: {
+      step?: number;
+      prompt?: string;
+      model_id?: string;
+      tools?: (string)[];
+      input?: string;
+      repeat_writes?: boolean;
+      bounds?: {
+        max_steps?: number;
+        max_tool_calls?: number;
+        token_budget?: number;
+        deadline_seconds?: number;
+        max_depth?: number;
+      };
+      mode?: "plan" | "ask" | "auto";
+    };
+    answer: SuccessorRun;
+  };
+  /** Try a run again. */
+  "POST /v1/runs/{run_id}/retry": {
+    path: { run_id: string };
+    query: {};
+    body?: undefined;
+    answer: SuccessorRun;
+  };
+  /** Continue a run with the decision that it ended for want of. */
+  "POST /v1/runs/{run_id}/continue": {
+    path: { run_id: string };
+    query: {};
+    body: {
+      approval_id: string;
+      verdict: "approve" | "deny" | "done" | "repeat" | "fail";
+      arguments?: { [name: string]: RunsContinueSchema0 };
+      message?: string;
+    };
+    answer: SuccessorRun;
   };
   /** Create a conversation. */
   "POST /v1/conversations": {
