@@ -1,4 +1,5 @@
 import { Command, CommanderError } from 'commander';
+import { auditCommands } from './audit';
 import type { CommandLine, Commands } from './command';
 import { coloursWanted } from './config';
 import { deadCommands } from './dead';
@@ -18,6 +19,7 @@ const COMMANDS: readonly Commands[] = [
   streamsCommands,
   deadCommands,
   verifyCommands,
+  auditCommands,
   replayCommands,
   retentionCommands,
   eraseCommands,
