@@ -1,7 +1,7 @@
 import { MAX_COMMIT_BYTES } from '@runyard/contracts';
 import { decodeCommit, decodeEvents, encodeCommit } from './commit';
 import type { NewCommit, RawCommit } from './index';
-import { BrokenCommit, comparePositions, delayAfter, formatPosition, parsePosition } from './index';
+import { BrokenCommit, delayAfter, formatPosition, parsePosition } from './index';
 
 const commit: NewCommit = {
   subject: 'runyard.runs.3.acme.r1',
@@ -101,11 +101,6 @@ describe('positions', () => {
       expect(parsePosition(text)).toBeUndefined();
     },
   );
-
-  it('are ordered by number, not by text', () => {
-    const order = ['10.0', '9.11', '9.2'].map((text) => parsePosition(text) ?? { sequence: 0, index: 0 });
-    expect(order.sort(comparePositions).map(formatPosition)).toEqual(['9.2', '9.11', '10.0']);
-  });
 });
 
 it('spreads twelve attempts over more than ten minutes (case C77)', () => {

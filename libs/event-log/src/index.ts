@@ -10,7 +10,7 @@ export { UnknownEvent, handle, handleTogether, type DecidedBy, type Handled } fr
 export { ask, connectedFor, type Asked, type NatsConnection, type Subscription } from './messaging';
 export { Mailbox, type Settled } from './mailbox';
 export type { Pace } from './pacing';
-export { comparePositions, formatPosition, parsePosition, type Position } from './position';
+export { formatPosition, parsePosition, type Position } from './position';
 export * from './queue';
 export { MINIMUM_SERVER, UnreliableServer, checkServer } from './server';
 export { JointReads } from './joint-reads';

@@ -14,7 +14,3 @@ export function parsePosition(text: string): Position | undefined {
   const match = POSITION.exec(text);
   return match ? { sequence: Number(match[1]), index: Number(match[2]) } : undefined;
 }
-
-/** Negative where `a` comes before `b`, 0 where they are the same place. */
-export const comparePositions = (a: Position, b: Position): number =>
-  a.sequence - b.sequence || a.index - b.index;

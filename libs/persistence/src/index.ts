@@ -1,7 +1,7 @@
 export { connectDatabase } from './database';
 export type { DatabaseOptions } from './database';
 export { isPassing, SecondConnection, TransactionMisused } from './database.errors';
-export { toSafeInteger, toSafeIntegerOrNull } from './integers';
+export { toSafeInteger } from './integers';
 export { runMigrations, SchemaTooNew } from './migrations';
 export type { Migration, MigrationOptions } from './migrations';
 export { CURRENT_ORG, enableTenantPolicies, grantAcrossOnly } from './policies';

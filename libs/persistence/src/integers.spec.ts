@@ -1,4 +1,4 @@
-import { toSafeInteger, toSafeIntegerOrNull } from './integers';
+import { toSafeInteger } from './integers';
 
 test.each([
   [9n, 9],
@@ -12,9 +12,3 @@ test.each([9_007_199_254_740_992n, '9007199254740993', 1.5, '1.5', '', ' ', 'x',
   '%p is refused instead of rounded',
   (value) => expect(() => toSafeInteger(value)).toThrow(RangeError),
 );
-
-test('what is absent stays null', () => {
-  expect(toSafeIntegerOrNull(null)).toBeNull();
-  expect(toSafeIntegerOrNull(undefined)).toBeNull();
-  expect(toSafeIntegerOrNull(0n)).toBe(0);
-});

@@ -30,8 +30,3 @@ export function toSafeInteger(value: bigint | number | string): number {
   if (!Number.isSafeInteger(number)) throw new RangeError(`${value} is no integer that a number can hold`);
   return number;
 }
-
-/** As {@link toSafeInteger}; null and undefined stay null. */
-export function toSafeIntegerOrNull(value: bigint | number | string | null | undefined): number | null {
-  return value === null || value === undefined ? null : toSafeInteger(value);
-}

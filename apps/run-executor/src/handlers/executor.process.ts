@@ -12,8 +12,6 @@ import { SWEEP_EVERY_MS } from './sweep.process';
 const HEARTBEAT_EVERY_MS = 10_000;
 /** How often the sweep looks for what only time makes due. */
 const OVERDUE_EVERY_MS = 2_000;
-/** A consumer that has not heard from the server for longer is not well. */
-const CONSUMER_SILENT_MS = 15_000;
 
 /** Starts the executor with the service and stops it in order: take nothing new, record what is under way, hand over. */
 @Injectable()
@@ -42,14 +40,7 @@ export class ExecutorProcess implements OnApplicationBootstrap, OnModuleDestroy 
     );
     this.consumers = [await intake.start(), await work.start()];
     this.consumers.forEach((consumer, index) =>
-      this.health.watch('consumers', index === 0 ? 'requests' : 'work', () =>
-        consumer.lastSeenMs() > CONSUMER_SILENT_MS
-          ? {
-              code: 'consumer_stale',
-              detail: `has not heard from the server for ${consumer.lastSeenMs()} ms`,
-            }
-          : null,
-      ),
+      this.health.watchConsumer(index === 0 ? 'requests' : 'work', consumer),
     );
   }
 

@@ -185,9 +185,4 @@ describe('drivers', () => {
     expect(await operations.expiredPauses(10)).toEqual(open('run_expired'));
     expect(await operations.overdueCancels(10_000, 10)).toEqual(open('run_0'));
   });
-
-  test("time is the database's", async () => {
-    const { now, upSince } = await operations.clock();
-    expect(now).toBeGreaterThan(upSince);
-  });
 });

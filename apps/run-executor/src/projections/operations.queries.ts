@@ -169,17 +169,6 @@ export class OperationsQueries {
     );
   }
 
-  /** The database's clock, epoch ms, and when the server came up: heartbeats from before that prove nothing. */
-  async clock(): Promise<{ now: number; upSince: number }> {
-    const [row] = await this.db.acrossOrgs('clock', (tx) =>
-      tx.query<{ now: number; up_since: number }>(
-        `SELECT (extract(epoch FROM clock_timestamp()) * 1000)::float8 AS now,
-           (extract(epoch FROM pg_postmaster_start_time()) * 1000)::float8 AS up_since`,
-      ),
-    );
-    return { now: row?.now ?? 0, upSince: row?.up_since ?? 0 };
-  }
-
   private async due(
     condition: string,
     params: readonly unknown[],

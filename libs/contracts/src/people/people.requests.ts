@@ -53,7 +53,6 @@ export const addUserSchema = z.strictObject({
   time_zone: userFields.time_zone.default(null),
   roles: userFields.roles.default(['member']),
 });
-export type AddUserInput = z.infer<typeof addUserSchema>;
 /** `users.update`: the fields that change. */
 export const updateUserSchema = z.strictObject({
   user_id: userId,
@@ -74,7 +73,6 @@ export const createKeySchema = z.strictObject({
   user_id: userId.nullable().optional(),
   expires_at: z.iso.datetime({ offset: true, error: 'must be an RFC 3339 time' }).nullable().default(null),
 });
-export type CreateKeyInput = z.infer<typeof createKeySchema>;
 const keyId = z.string().regex(/^key_[0-9a-z]{20}$/, 'must be the id of a key');
 /** `keys.revoke`. */
 export const keyRefSchema = z.strictObject({ key_id: keyId });
