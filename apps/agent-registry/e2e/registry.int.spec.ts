@@ -2,6 +2,7 @@ import { createHash, randomUUID } from 'node:crypto';
 import type {
   AgentRow,
   AgentVersionRow,
+  VersionDiff,
   Caller,
   CreatedKey,
   KeyRow,
@@ -546,6 +547,107 @@ describe('agent registry', () => {
     expect((await fixture.refusal('agents.get', callerOf('', randomUUID(), ['admin']), agent)).code).toBe(
       'unauthenticated',
     );
+  });
+
+  describe('versions', () => {
+    const diff = (input: object, caller = ada) =>
+      fixture.call<VersionDiff>('agents.diff', caller, { agent_id: 'helper', ...input });
+    const restore = (version: number, more: object = {}) =>
+      fixture.call<AgentRow>('agents.restore', ada, { agent_id: 'helper', version, ...more });
+
+    it('are compared field by field, with the one before or with any other', async () => {
+      await create(ada, { tools: ['lookup'], prompt: 'One.\nTwo.' });
+      await fixture.call('agents.update', ada, {
+        agent_id: 'helper',
+        prompt: 'One.\nThree.',
+        name: 'New name',
+      });
+      const { position } = await fixture.call<AgentRow>('agents.update', ada, {
+        agent_id: 'helper',
+        tools: [],
+        mode: 'auto',
+      });
+      const { changes, from, to } = await diff({ version: 3, at_least: position });
+      expect([from, to, changes.map(({ field }) => field)]).toEqual([2, 3, ['mode', 'tools']]);
+      expect((await diff({ version: 2 })).changes).toMatchObject([
+        {
+          field: 'prompt',
+          lines: [
+            { kind: 'same', lines: ['One.'] },
+            { kind: 'removed', lines: ['Two.'] },
+            { kind: 'added', lines: ['Three.'] },
+          ],
+        },
+      ]);
+      expect((await diff({ version: 1, from: 3 })).changes).toHaveLength(3);
+      for (const input of [{ version: 1 }, { version: 4 }, { version: 3, from: 9 }])
+        expect((await fixture.refusal('agents.diff', ada, { agent_id: 'helper', ...input })).code).toBe(
+          'not_found',
+        );
+      const eve = await fixture.member(org);
+      const input = { agent_id: 'helper', version: 2 };
+      expect((await fixture.refusal('agents.diff', eve, input)).code).toBe('forbidden');
+      expect((await fixture.refusal('agents.restore', eve, { agent_id: 'helper', version: 1 })).code).toBe(
+        'forbidden',
+      );
+    });
+
+    it('come back as new ones: what is not behaviour stays as it is', async () => {
+      await create(ada, { tools: ['lookup'], prompt: 'One.', bounds: { max_steps: 5 } });
+      const changed = await fixture.call<AgentRow>('agents.update', ada, {
+        agent_id: 'helper',
+        prompt: 'Two.',
+        tools: [],
+        bounds: {},
+        name: 'Renamed',
+      });
+      expect(
+        (await fixture.refusal('agents.restore', ada, { agent_id: 'helper', version: 1, if_match: '1.1' }))
+          .code,
+      ).toBe('version_mismatch');
+      const back = await restore(1, { if_match: changed.etag });
+      expect(back).toMatchObject({
+        agent_version: 3,
+        prompt: 'One.',
+        tools: ['lookup'],
+        bounds: { max_steps: 5 },
+        name: 'Renamed',
+      });
+      expect((await restore(1)).agent_version).toBe(3);
+      expect((await restore(2)).agent_version).toBe(4);
+      expect((await fixture.refusal('agents.restore', ada, { agent_id: 'helper', version: 9 })).code).toBe(
+        'not_found',
+      );
+    });
+
+    it('do not come back with less than their authors chose: what has left the lists is named', async () => {
+      await create(ada, { tools: ['lookup'] });
+      await fixture.call('agents.update', ada, { agent_id: 'helper', tools: [] });
+      await fixture.call('tools.remove', ada, { name: 'lookup' });
+      const refusal = await fixture.refusal('agents.restore', ada, { agent_id: 'helper', version: 1 });
+      expect(refusal).toMatchObject({
+        code: 'invalid_request',
+        facts: { errors: [{ pointer: '/tools/0' }] },
+      });
+    });
+  });
+
+  it('carries what becomes of missed slots; an edit that says what holds is none', async () => {
+    expect(await create(ada)).toMatchObject({ catch_up: 'latest' });
+    const same = await fixture.call<AgentRow>('agents.update', ada, {
+      agent_id: 'helper',
+      catch_up: 'latest',
+    });
+    expect(same.etag).toBe('1.1');
+    const { position } = await fixture.call<AgentRow>('agents.update', ada, {
+      agent_id: 'helper',
+      catch_up: 'none',
+    });
+    expect(await get(ada, 'helper', position)).toMatchObject({
+      catch_up: 'none',
+      etag: '1.2',
+      agent_version: 1,
+    });
   });
 
   it('has rows that equal a replay of the log, row for row', async () => {

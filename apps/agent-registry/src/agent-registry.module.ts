@@ -21,12 +21,14 @@ import { ownerReaction, peopleReaction } from './handlers/people-reactions.proce
 import { PeopleController } from './handlers/people.controller';
 import { RegistryLog } from './handlers/registry-log.adapter';
 import { ToolsController } from './handlers/tools.controller';
+import { VersionsController } from './handlers/versions.controller';
 import { migrateAgentRegistry } from './migrations';
 import { AGENT_REGISTRY_PROJECTIONS } from './projections';
 
 const NAME = 'agent-registry';
 const CONTROLLERS = [
   AgentsController,
+  VersionsController,
   ModelsController,
   ToolsController,
   OrganizationsController,

@@ -45,6 +45,7 @@ export class FakeServices {
   readonly keys = new Map<string, AuthenticatedKey>();
 
   constructor(private readonly connection: NatsConnection) {
+    this.handlers.set('schedules.next_runs', () => ({ data: [] }));
     this.handlers.set('keys.authenticate', (_caller, { hash }) => {
       const key = this.keys.get(String(hash));
       if (!key) throw new Problem('unauthenticated', 'The API key is unknown or revoked');

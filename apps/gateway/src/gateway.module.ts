@@ -27,6 +27,7 @@ import { CONTROLLERS, routeTable } from './handlers/controllers';
 import { RunRequests } from './handlers/run-requests.adapter';
 import type { ReplyConnection } from './handlers/run-requests.adapter';
 import { RunStart } from './handlers/run-start';
+import { NextRuns } from './handlers/next-runs';
 import { Services } from './handlers/services.adapter';
 import { IdempotentCalls } from './idempotency/idempotent-calls';
 import { KeptAnswers } from './idempotency/kept-answers';
@@ -167,6 +168,7 @@ function streams(config: GatewayConfig): Provider[] {
       inject: [WORK_QUEUES, NATS_CONNECTION],
       useFactory: (queues: WorkQueues, connection: ReplyConnection) => new RunRequests(queues, connection),
     },
+    { provide: NextRuns, inject: [Services], useFactory: (services: Services) => new NextRuns(services) },
     {
       provide: RunStart,
       inject: [RunRequests, Services],

@@ -9,6 +9,10 @@ import { throwawayFolder } from '../../../deploy/local/throwaway';
 
 jest.setTimeout(120_000);
 
+interface Shown {
+  next_run_at: string | null;
+  created_at: string;
+}
 interface RunRow {
   run_id: string;
   state: string;
@@ -94,6 +98,55 @@ describe('agents that run on time, over the whole product', () => {
     clock.set(row.next_run_at ?? '');
   };
 
+  test('`next_run_at` is in every answer about an agent, and null exactly while something keeps it from running', async () => {
+    const get = () => api.call<Shown>('GET', '/v1/agents/shown');
+    const schedule = { type: 'interval', every_hours: 24 };
+    const created = await api.call<Shown>('POST', '/v1/agents', {
+      agent_id: 'shown',
+      name: 'Shown',
+      prompt: 'Help.',
+      schedule,
+    });
+    // As long as the scheduler's clock has not been moved away from the log's time.
+    const due = (row: Shown) => Date.parse(row.next_run_at ?? '');
+    expect(due(created)).toBe(Date.parse(created.created_at) + 24 * 3_600_000);
+    const list = () => api.call<{ data: Shown[] }>('GET', '/v1/agents?search=shown');
+    expect((await list()).data.map((row) => due(row))).toEqual([due(created)]);
+    const turn = (word: string) => api.call<Shown>('POST', `/v1/agents/shown/${word}`);
+    const edit = (change: object) => api.call<Shown>('PATCH', '/v1/agents/shown', change);
+    for (const [close, open] of [
+      [() => turn('disable'), () => turn('enable')],
+      [() => turn('lock'), () => turn('unlock')],
+      [() => edit({ model_id: null }), () => edit({ model_id: 'once' })],
+      [() => edit({ schedule: null }), () => edit({ schedule })],
+    ] as const) {
+      expect((await close()).next_run_at).toBeNull();
+      expect((await get()).next_run_at).toBeNull();
+      expect((await list()).data[0]?.next_run_at).toBeNull();
+      const opened = await open();
+      expect(due(opened)).toBeGreaterThan(due(created));
+      expect(due(await get())).toBe(due(opened));
+    }
+    expect(due(await edit({ name: 'Shown again' }))).toBe(due(await get()));
+    const never = { type: 'cron', expression: '0 0 30 2 *', time_zone: 'UTC' };
+    await expect(edit({ schedule: never })).rejects.toThrow(/never fires/);
+    await expect(create('never', { schedule: never })).rejects.toThrow(/never fires/);
+  });
+
+  test('a locked agent has no next slot, and its day passes without a run', async () => {
+    await create('locked', {});
+    await create('witness', {});
+    await eventually(async () => (await upcoming('locked')).next_run_at);
+    await api.call('POST', '/v1/agents/locked/lock');
+    await eventually(async () => (await upcoming('locked')).next_run_at === null);
+    // Both are due about then. The log's own time does not move along: what is opened after it would be due at once.
+    await toNextSlot('witness');
+    await eventually(async () => (await runsOf('witness'))[0]?.state === 'succeeded');
+    expect(await runsOf('locked')).toEqual([]);
+    await api.call('POST', '/v1/agents/locked/unlock');
+    await eventually(async () => (await upcoming('locked')).next_run_at);
+  });
+
   test('a preview answers before anything is saved', async () => {
     const schedule = { type: 'calendar', cadence: 'daily', time: '02:30' };
     const { data } = await api.call<{ data: SlotRow[] }>('POST', '/v1/schedules/preview', {
@@ -130,20 +183,6 @@ describe('agents that run on time, over the whole product', () => {
     await eventually(
       async () => (await runsOf('on-time')).filter(({ state }) => state === 'succeeded').length === 2,
     );
-  });
-
-  test('a locked agent has no next slot, and its day passes without a run', async () => {
-    await create('locked', {});
-    await create('witness', {});
-    await eventually(async () => (await upcoming('locked')).next_run_at);
-    await api.call('POST', '/v1/agents/locked/lock');
-    await eventually(async () => (await upcoming('locked')).next_run_at === null);
-    // Both were due about now; the log's own time stands still meanwhile, so that the opening must come after the look.
-    await toNextSlot('witness');
-    await eventually(async () => (await runsOf('witness'))[0]?.state === 'succeeded');
-    expect(await runsOf('locked')).toEqual([]);
-    await api.call('POST', '/v1/agents/locked/unlock');
-    await eventually(async () => (await upcoming('locked')).next_run_at);
   });
 
   const outcomes = async (agentId: string) =>

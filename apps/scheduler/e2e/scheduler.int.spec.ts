@@ -145,6 +145,23 @@ describe('schedulers', () => {
     },
   );
 
+  test('C79 down for three hours with catch-up `none`: no run makes up for it, the next slot is on time (temporalio/temporal#4332 (PR))', async () => {
+    at('2026-12-18T00:00');
+    await world.createAgent(agent, HOURLY, { catchUp: 'none' });
+    await settle();
+    at('2026-12-18T03:20');
+    await world.pass();
+    expect(await world.decided(agent)).toEqual(['SlotsMissed 2', 'SlotNotRun 2026-12-18T03:00 missed']);
+    at('2026-12-18T04:00');
+    await world.pass();
+    expect((await world.decided(agent)).at(-1)).toBe('SlotRequested 2026-12-18T04:00');
+    await world.editAgent(agent, HOURLY, { catchUp: 'latest' });
+    await settle();
+    at('2026-12-18T07:20');
+    await world.pass();
+    expect((await world.decided(agent)).at(-1)).toBe('SlotRequested 2026-12-18T07:00');
+  });
+
   test('C79 a clock that jumps ahead and back repeats nothing (temporalio/temporal#4332 (PR))', async () => {
     at('2026-12-20T00:00');
     await world.createAgent(agent, HOURLY);

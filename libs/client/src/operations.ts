@@ -150,6 +150,7 @@ export type Agent = {
   mode: "plan" | "ask" | "auto";
   concurrency: "agent" | "conversation" | "unlimited";
   overlap: "skip" | "queue" | "replace";
+  catch_up: "latest" | "none";
   schedule: { [name: string]: unknown } | null;
   meta: { [name: string]: unknown };
   enabled: boolean;
@@ -159,6 +160,8 @@ export type Agent = {
     code: string;
     reason: string;
   })[];
+  /** Null: by hand only, switched off, locked, without model or owner. Absent: the scheduler cannot be asked now */
+  next_run_at?: string | null;
   /** Send it as If-Match with the next change */
   etag: string;
   created_at: string;
@@ -187,6 +190,20 @@ export type AgentVersion = {
   tools: (string)[];
   created_at: string;
   created_by: string;
+};
+
+export type VersionDiff = {
+  agent_id: string;
+  from: number;
+  to: number;
+  changes: ({
+    field: string;
+    /** Of texts: what both have, and what one of them has */
+    lines?: ({
+      kind: "same" | "removed" | "added";
+      lines: (string)[];
+    })[];
+  })[];
 };
 
 export type SlotList = {
@@ -698,7 +715,6 @@ export type Document = {
   updated_at: string;
   /** Send it as If-Match with the next change */
   etag: string;
-  /** Position in the log that the row reflects; pass it as at_least to read your own write */
   position: string;
 };
 
@@ -725,7 +741,6 @@ export type Group = {
   name: string;
   members: number;
   created_at: string;
-  /** Position in the log that the row reflects; pass it as at_least to read your own write */
   position: string;
 };
 
@@ -966,6 +981,7 @@ export interface Operations {
       mode?: "plan" | "ask" | "auto";
       concurrency?: "agent" | "conversation" | "unlimited";
       overlap?: "skip" | "queue" | "replace";
+      catch_up?: "latest" | "none";
       schedule?: {
         type: "interval";
         every_hours: number;
@@ -1019,6 +1035,7 @@ export interface Operations {
       mode?: "plan" | "ask" | "auto";
       concurrency?: "agent" | "conversation" | "unlimited";
       overlap?: "skip" | "queue" | "replace";
+      catch_up?: "latest" | "none";
       schedule?: {
         type: "interval";
         every_hours: number;
@@ -1042,20 +1059,6 @@ export interface Operations {
     query: { history?: "keep" | "purge" };
     body?: undefined;
     answer: Change;
-  };
-  /** List the versions of an agent, newest first. */
-  "GET /v1/agents/{agent_id}/versions": {
-    path: { agent_id: string };
-    query: { limit?: number; cursor?: string; at_least?: string };
-    body?: undefined;
-    answer: AgentVersionPage;
-  };
-  /** Read one version of an agent. */
-  "GET /v1/agents/{agent_id}/versions/{version}": {
-    path: { agent_id: string; version: number };
-    query: { at_least?: string };
-    body?: undefined;
-    answer: AgentVersion;
   };
   /** Switch an agent on (its owner only). */
   "POST /v1/agents/{agent_id}/enable": {
@@ -1091,6 +1094,34 @@ export interface Operations {
     body?: {
       reason?: string | null;
     };
+    answer: Agent;
+  };
+  /** List the versions of an agent, newest first. */
+  "GET /v1/agents/{agent_id}/versions": {
+    path: { agent_id: string };
+    query: { limit?: number; cursor?: string; at_least?: string };
+    body?: undefined;
+    answer: AgentVersionPage;
+  };
+  /** Read one version of an agent. */
+  "GET /v1/agents/{agent_id}/versions/{version}": {
+    path: { agent_id: string; version: number };
+    query: { at_least?: string };
+    body?: undefined;
+    answer: AgentVersion;
+  };
+  /** Read what a version changed, field by field. */
+  "GET /v1/agents/{agent_id}/versions/{version}/diff": {
+    path: { agent_id: string; version: number };
+    query: { from?: number; at_least?: string };
+    body?: undefined;
+    answer: VersionDiff;
+  };
+  /** Go back to an old version: its behaviour becomes a new one. */
+  "POST /v1/agents/{agent_id}/versions/{version}/restore": {
+    path: { agent_id: string; version: number };
+    query: {};
+    body?: undefined;
     answer: Agent;
   };
   /** Preview the next slots of a schedule that need not be saved. */

@@ -1,4 +1,5 @@
 export * from './agents/agent.events';
+export * from './agents/agent.queries';
 export * from './agents/agent.requests';
 export * from './agents/schedule.requests';
 export * from './agents/start-conditions';

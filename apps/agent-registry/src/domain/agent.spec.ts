@@ -33,6 +33,7 @@ const details = {
   description: '',
   concurrency: 'agent' as const,
   overlap: 'skip' as const,
+  catchUp: 'latest' as const,
   schedule: null,
   meta: {},
 };

@@ -66,7 +66,7 @@ export function evolve(agent: Agent, event: AgentEvent): Agent {
       return { ...next, version, behaviour, ...rowsOf(event), updatedAt: event.time };
     }
     case 'AgentEdited':
-      return { ...next, details: event.data.details, updatedAt: event.time };
+      return { ...next, details: whole(event.data.details), updatedAt: event.time };
     case 'AgentEnabled':
       return {
         ...next,
@@ -97,7 +97,7 @@ function created(agent: Agent, event: Extract<AgentEvent, { type: 'AgentCreated'
     ownerId,
     behaviour,
     ...rowsOf(event),
-    details,
+    details: whole(details),
     enabled: { on: enabled, by: event.actor, reason: null },
     ownerDeactivations,
     locked: { on: false, by: null, reason: null },
@@ -111,6 +111,9 @@ function deleted(agent: Agent, history: 'keep' | 'purge'): Agent {
   const { version, revision, ownerId } = agent;
   return { situation: 'deleted', version, revision: revision + 1, ownerId, history };
 }
+
+/** An event written before agents had the choice means what held then. */
+const whole = (details: AgentDetails): AgentDetails => ({ catchUp: 'latest', ...details });
 
 /** An event written before rows had incarnations means the first one. */
 function rowsOf({

@@ -21,7 +21,8 @@ export function agentAnswer(
   ownerActive: boolean,
   position: string,
 ): AgentRow {
-  const { behaviour, details, enabled, locked } = agent;
+  const { behaviour, enabled, locked } = agent;
+  const { catchUp = 'latest', ...details } = agent.details;
   const facts = {
     enabled: enabled.on,
     enabledReason: enabled.reason,
@@ -39,13 +40,13 @@ export function agentAnswer(
     approval_policy: behaviour.approvalPolicy,
     mode: behaviour.mode,
     ...details,
+    catch_up: catchUp,
     enabled: enabled.on,
     enabled_by: enabled.by,
     enabled_reason: enabled.reason,
     admin_paused: locked.on,
     admin_paused_by: locked.by,
     admin_paused_reason: locked.reason,
-    next_run_at: null,
     created_at: new Date(agent.createdAt).toISOString(),
     updated_at: new Date(agent.updatedAt).toISOString(),
     etag: etagOf(agent),
@@ -70,7 +71,7 @@ function boundsRow({
   });
 }
 
-function boundsOf(row: BoundsRow): AgentBounds {
+export function boundsOf(row: BoundsRow): AgentBounds {
   return given({
     maxSteps: row.max_steps,
     maxToolCalls: row.max_tool_calls,
@@ -91,6 +92,7 @@ export function newDetails({
   description,
   concurrency,
   overlap,
+  catch_up: catchUp,
   schedule,
   meta,
 }: CreateAgentInput): AgentDetails {
@@ -99,6 +101,7 @@ export function newDetails({
     description,
     concurrency,
     overlap,
+    catchUp,
     schedule: schedule as Json,
     meta: meta as Record<string, Json>,
   };
@@ -123,6 +126,7 @@ export function detailsOf(input: UpdateAgentInput): Partial<AgentDetails> {
     description: input.description,
     concurrency: input.concurrency,
     overlap: input.overlap,
+    catchUp: input.catch_up,
     schedule: input.schedule as Json | undefined,
     meta: input.meta as Record<string, Json> | undefined,
   });

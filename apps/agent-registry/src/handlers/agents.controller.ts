@@ -3,22 +3,21 @@ import {
   Problem,
   agentRefSchema,
   agentSwitchSchema,
-  agentVersionSchema,
   createAgentSchema,
   deleteAgentSchema,
-  listAgentVersionsSchema,
   listAgentsSchema,
   updateAgentSchema,
 } from '@runyard/contracts';
-import type { AgentRow, AgentVersionRow, Caller, CreateAgentInput } from '@runyard/contracts';
+import type { AgentRow, Caller, CreateAgentInput } from '@runyard/contracts';
 import type { Database } from '@runyard/persistence';
 import { DATABASE, RpcMethod } from '@runyard/service';
 import { requireActive } from '../domain/agent';
 import type { AgentCommand, CatalogueView } from '../domain/agent-commands';
 import { requireSight, seesAll } from '../domain/rights';
-import { findAgent, findVersion, listAgents, listVersions, ownerOfSlug } from '../projections/agent.queries';
+import { findAgent, listAgents } from '../projections/agent.queries';
 import { catalogueReached } from '../projections/positions.queries';
-import { agentAnswer, behaviourOf, detailsOf, newBehaviour, newDetails } from './agent-answer';
+import { agentAct } from './agent-act';
+import { behaviourOf, detailsOf, newBehaviour, newDetails } from './agent-answer';
 import { RegistryLog } from './registry-log.adapter';
 import { askerOf, orgOf, parsed } from './requests';
 
@@ -125,33 +124,6 @@ export class AgentsController {
     return this.db.inOrg(orgOf(caller), (tx) => listAgents(tx, { ...filter, owner_id: owner }));
   }
 
-  @RpcMethod('agents.versions')
-  async versions(
-    caller: Caller,
-    body: unknown,
-  ): Promise<{ data: AgentVersionRow[]; next_cursor: string | null }> {
-    const { agent_id: id, at_least: atLeast, ...page } = parsed(listAgentVersionsSchema, body);
-    await this.requireHistory(caller, id, atLeast);
-    return this.db.inOrg(orgOf(caller), (tx) => listVersions(tx, id, page));
-  }
-
-  @RpcMethod('agents.version')
-  async version(caller: Caller, body: unknown): Promise<AgentVersionRow> {
-    const { agent_id: id, version, at_least: atLeast } = parsed(agentVersionSchema, body);
-    await this.requireHistory(caller, id, atLeast);
-    const row = await this.db.inOrg(orgOf(caller), (tx) => findVersion(tx, id, version));
-    if (!row) throw new Problem('not_found', `The agent has no version ${version}`);
-    return row;
-  }
-
-  /** Versions stay readable after the agent is gone: to who owned it last, and to those who see all. */
-  private async requireHistory(caller: Caller, id: string, atLeast: string | undefined): Promise<void> {
-    await catalogueReached(this.db, atLeast);
-    const owner = await this.db.inOrg(orgOf(caller), (tx) => ownerOfSlug(tx, id));
-    if (owner === null) throw new Problem('not_found', NOT_FOUND);
-    requireSight(askerOf(caller), owner, 'The agent');
-  }
-
   private flip(
     caller: Caller,
     body: unknown,
@@ -161,12 +133,8 @@ export class AgentsController {
     return this.act(caller, id, { type, asker: askerOf(caller), reason, ifMatch });
   }
 
-  private async act(caller: Caller, id: string, command: AgentCommand): Promise<AgentRow> {
-    const org = orgOf(caller);
-    const { state, position } = await this.registry.act(this.registry.agent(org, id), command, caller);
-    const agent = requireActive(state);
-    const owner = await this.registry.owner(org, agent.ownerId);
-    return agentAnswer(id, agent, owner.standing === 'active', position);
+  private act(caller: Caller, id: string, command: AgentCommand): Promise<AgentRow> {
+    return agentAct(this.registry, caller, id, command);
   }
 }
 

@@ -3,6 +3,7 @@ import type { Migration } from '@runyard/persistence';
 import { CREATE_PEOPLE } from './0001-people';
 import { CREATE_CATALOGUE } from './0002-catalogue';
 import { CREATE_AGENTS } from './0003-agents';
+import { CHOOSE_CATCH_UP } from './0004-catch-up';
 
 const SERVICE = 'agent-registry';
 
@@ -11,6 +12,7 @@ export const AGENT_REGISTRY_MIGRATIONS: readonly Migration[] = [
   CREATE_PEOPLE,
   CREATE_CATALOGUE,
   CREATE_AGENTS,
+  CHOOSE_CATCH_UP,
 ];
 
 /** Brings the schema up to date; several instances may call it at once. Returns the steps that this call ran. */

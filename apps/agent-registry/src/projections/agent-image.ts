@@ -75,7 +75,6 @@ function created(
     admin_paused: false,
     admin_paused_by: null,
     admin_paused_reason: null,
-    next_run_at: null,
     created_at: event.time,
     updated_at: event.time,
     position: event.position,

@@ -17,6 +17,7 @@ export interface AgentRecord {
   mode: string;
   concurrency: string;
   overlap: string;
+  catch_up: string;
   schedule: unknown;
   meta: unknown;
   enabled: boolean;
@@ -25,7 +26,6 @@ export interface AgentRecord {
   admin_paused: boolean;
   admin_paused_by: string | null;
   admin_paused_reason: string | null;
-  next_run_at: string | null;
   created_at: string;
   updated_at: string;
   position: string;
@@ -80,7 +80,7 @@ export const AGENTS: Table<AgentRecord> = {
       'enabled',
       'enabled_by',
     ] as const),
-    ...(['enabled_reason', 'admin_paused', 'admin_paused_by', 'admin_paused_reason', 'next_run_at'] as const),
+    ...(['enabled_reason', 'admin_paused', 'admin_paused_by', 'admin_paused_reason', 'catch_up'] as const),
     ...(['created_at', 'updated_at', 'position'] as const),
   ],
 };
@@ -121,6 +121,7 @@ export function behaviourColumns({ prompt, modelId, approvalPolicy, mode, ...res
   return { prompt, model_id: modelId, bounds, approval_policy: approvalPolicy, mode };
 }
 
-export function detailColumns({ name, description, concurrency, overlap, schedule, meta }: AgentDetails) {
-  return { name, description, concurrency, overlap, schedule, meta };
+export function detailColumns({ catchUp = 'latest', ...details }: AgentDetails) {
+  const { name, description, concurrency, overlap, schedule, meta } = details;
+  return { name, description, concurrency, overlap, catch_up: catchUp, schedule, meta };
 }

@@ -6,8 +6,7 @@ import { decodeCursor, pageOf } from './pages';
 import type { Page } from './pages';
 
 type Read<R, Times extends keyof R> = Omit<R, Times> & Record<Times, Date>;
-type AgentRead = Read<AgentRecord, 'created_at' | 'updated_at' | 'next_run_at'> & {
-  next_run_at: Date | null;
+type AgentRead = Read<AgentRecord, 'created_at' | 'updated_at'> & {
   tools: string[];
   owner_active: boolean;
 };
@@ -132,7 +131,7 @@ function agentRow(row: AgentRead): AgentRow {
     concurrency: row.concurrency as AgentRow['concurrency'],
     overlap: row.overlap as AgentRow['overlap'],
     meta: row.meta as AgentRow['meta'],
-    next_run_at: row.next_run_at?.toISOString() ?? null,
+    catch_up: row.catch_up as AgentRow['catch_up'],
     created_at: row.created_at.toISOString(),
     updated_at: row.updated_at.toISOString(),
     etag: `${row.agent_version}.${revision}`,

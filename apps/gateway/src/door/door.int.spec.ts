@@ -326,12 +326,32 @@ describe('answers', () => {
 
   test('pass on what the service says, as the caller', async () => {
     harness.services.on('agents.get', () => row);
+    const next = '2026-12-01T05:00:00.000Z';
+    const runs = { data: [{ agent_id: 'helper', next_run_at: next }] };
+    harness.services.on('schedules.next_runs', () => runs);
     const { status, json, headers } = await call('GET', '/v1/agents/helper?at_least=17.0', { actor: member });
-    expect([status, json]).toEqual([200, row]);
+    expect([status, json]).toEqual([200, { ...row, next_run_at: next }]);
+    expect(harness.services.callsOf('schedules.next_runs').at(-1)?.input).toEqual({
+      agent_ids: ['helper'],
+      at_least: '17.0',
+    });
     expect(headers.get('etag')).toBe('"3.1"');
     expect(harness.services.callsOf('agents.get').at(-1)).toMatchObject({
       input: { agent_id: 'helper', at_least: '17.0' },
       caller: { org: ORG, userId: member.userId, roles: ['member'] },
+    });
+  });
+
+  test('leave out when an agent runs next where the scheduler cannot be asked: null would say that it never does', async () => {
+    harness.services.on('agents.get', () => row);
+    harness.services.on('schedules.next_runs', () => {
+      throw new Problem('unavailable', 'scheduler is not running; try again shortly');
+    });
+    expect((await call('GET', '/v1/agents/helper', { actor: member })).json).toEqual(row);
+    harness.services.on('schedules.next_runs', () => ({ data: [] }));
+    expect((await call('GET', '/v1/agents/helper', { actor: member })).json).toEqual({
+      ...row,
+      next_run_at: null,
     });
   });
 

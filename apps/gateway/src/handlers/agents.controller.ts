@@ -2,19 +2,19 @@ import { Controller } from '@nestjs/common';
 import {
   agentRefSchema,
   agentSwitchSchema,
-  agentVersionSchema,
   createAgentSchema,
   deleteAgentSchema,
-  listAgentVersionsSchema,
   listAgentsSchema,
   updateAgentSchema,
 } from '@runyard/contracts';
+import type { AgentRow } from '@runyard/contracts';
 import { Answer, FromRequest } from '../door/call';
 import type { Call } from '../door/call';
 import { Route } from '../door/route';
 import type { RouteDeclaration } from '../door/route';
 import { ADMINS, ANYBODY, OWNERS } from './access';
-import { agentRow, agentVersionRow, changeRow, pageOf } from './rows';
+import { NextRuns } from './next-runs';
+import { agentRow, changeRow, pageOf } from './rows';
 import { Services } from './services.adapter';
 
 const tag = 'agents';
@@ -37,7 +37,10 @@ const turns = (word: string, summary: string, access: RouteDeclaration['access']
 /** Agents: passed on to the agent registry. */
 @Controller()
 export class AgentsController {
-  constructor(private readonly services: Services) {}
+  constructor(
+    private readonly services: Services,
+    private readonly nextRuns: NextRuns,
+  ) {}
 
   @Route({
     method: 'POST',
@@ -52,8 +55,11 @@ export class AgentsController {
     idempotency: 'replayed',
   })
   async create(@FromRequest() call: Call<{ agent_id: string }>): Promise<Answer> {
-    const row = await this.services.registry(call, 'agents.create');
-    return new Answer(row, { headers: { location: `/v1/agents/${call.input.agent_id}` } });
+    await this.nextRuns.requireFiring(call);
+    const row = await this.services.registry<AgentRow>(call, 'agents.create');
+    return new Answer(await this.nextRuns.of(call, row), {
+      headers: { location: `/v1/agents/${call.input.agent_id}` },
+    });
   }
 
   @Route({
@@ -68,8 +74,9 @@ export class AgentsController {
     success: [{ status: 200, description: 'A page of agents', body: pageOf('AgentPage', agentRow) }],
     problems: ['invalid_cursor'],
   })
-  list(@FromRequest() call: Call): Promise<unknown> {
-    return this.services.registry(call, 'agents.list');
+  async list(@FromRequest() call: Call): Promise<unknown> {
+    const page = await this.services.registry<{ data: AgentRow[] }>(call, 'agents.list');
+    return { ...page, data: await this.nextRuns.ofAll(call, page.data) };
   }
 
   @Route({
@@ -83,7 +90,7 @@ export class AgentsController {
     success: [agent],
   })
   get(@FromRequest() call: Call): Promise<unknown> {
-    return this.services.registry(call, 'agents.get');
+    return this.answer(call, 'agents.get');
   }
 
   @Route({
@@ -98,8 +105,9 @@ export class AgentsController {
     success: [agent],
     problems: ['version_mismatch', 'conflict'],
   })
-  update(@FromRequest() call: Call): Promise<unknown> {
-    return this.services.registry(call, 'agents.update');
+  async update(@FromRequest() call: Call): Promise<unknown> {
+    await this.nextRuns.requireFiring(call);
+    return this.answer(call, 'agents.update');
   }
 
   @Route({
@@ -118,54 +126,28 @@ export class AgentsController {
     return this.services.registry(call, 'agents.delete');
   }
 
-  @Route({
-    method: 'GET',
-    path: '/v1/agents/:agent_id/versions',
-    name: 'agents.versions',
-    tag,
-    summary: 'List the versions of an agent, newest first',
-    access: ANYBODY,
-    input: listAgentVersionsSchema,
-    success: [
-      { status: 200, description: 'A page of versions', body: pageOf('AgentVersionPage', agentVersionRow) },
-    ],
-    problems: ['invalid_cursor'],
-  })
-  versions(@FromRequest() call: Call): Promise<unknown> {
-    return this.services.registry(call, 'agents.versions');
-  }
-
-  @Route({
-    method: 'GET',
-    path: '/v1/agents/:agent_id/versions/:version',
-    name: 'agents.version',
-    tag,
-    summary: 'Read one version of an agent',
-    access: ANYBODY,
-    input: agentVersionSchema,
-    success: [{ status: 200, description: 'The version', body: agentVersionRow }],
-  })
-  version(@FromRequest() call: Call): Promise<unknown> {
-    return this.services.registry(call, 'agents.version');
-  }
-
   @Route(turns('enable', 'Switch an agent on (its owner only)', OWNERS))
   enable(@FromRequest() call: Call): Promise<unknown> {
-    return this.services.registry(call, 'agents.enable');
+    return this.answer(call, 'agents.enable');
   }
 
   @Route(turns('disable', 'Switch an agent off', OWNERS))
   disable(@FromRequest() call: Call): Promise<unknown> {
-    return this.services.registry(call, 'agents.disable');
+    return this.answer(call, 'agents.disable');
   }
 
   @Route(turns('lock', 'Lock an agent; its owner cannot release it', ADMINS))
   lock(@FromRequest() call: Call): Promise<unknown> {
-    return this.services.registry(call, 'agents.lock');
+    return this.answer(call, 'agents.lock');
   }
 
   @Route(turns('unlock', 'Release the lock of an agent', ADMINS))
   unlock(@FromRequest() call: Call): Promise<unknown> {
-    return this.services.registry(call, 'agents.unlock');
+    return this.answer(call, 'agents.unlock');
+  }
+
+  /** The registry says what the agent is, the scheduler when it runs. */
+  private async answer(call: Call, method: string): Promise<unknown> {
+    return this.nextRuns.of(call, await this.services.registry<AgentRow>(call, method));
   }
 }

@@ -1,4 +1,5 @@
 import { RouteTable, routesOf } from '../door/route';
+import { AgentVersionsController } from './agent-versions.controller';
 import { AgentsController } from './agents.controller';
 import { ApprovalsController } from './approvals.controller';
 import { BudgetsController } from './budgets.controller';
@@ -25,6 +26,7 @@ export const CONTROLLERS = [
   RunSuccessorsController,
   ConversationsController,
   AgentsController,
+  AgentVersionsController,
   SchedulesController,
   ApprovalsController,
   PermissionRulesController,

@@ -11,7 +11,8 @@ import type { Call } from '../door/call';
 import { Route } from '../door/route';
 import type { RouteDeclaration } from '../door/route';
 import { ADMINS, ANYBODY } from './access';
-import { changeRow, groupRow, pageOf } from './rows';
+import { groupRow } from './knowledge-rows';
+import { changeRow, pageOf } from './rows';
 import { Services } from './services.adapter';
 
 const tag = 'groups';

@@ -14,7 +14,8 @@ import { Answer, FromRequest } from '../door/call';
 import type { Call } from '../door/call';
 import { Route } from '../door/route';
 import { ANYBODY, OWNERS, PEOPLE } from './access';
-import { changeRow, named, pageOf, storedDocumentRow } from './rows';
+import { storedDocumentRow } from './knowledge-rows';
+import { changeRow, named, pageOf } from './rows';
 import { Services } from './services.adapter';
 
 const tag = 'knowledge';

@@ -34,6 +34,7 @@ export const agentRow = named(
     mode: z.enum(MODES),
     concurrency: z.enum(['agent', 'conversation', 'unlimited']),
     overlap: z.enum(['skip', 'queue', 'replace']),
+    catch_up: z.enum(['latest', 'none']),
     schedule: z.looseObject({}).nullable(),
     meta: z.looseObject({}),
     enabled: z.boolean(),
@@ -41,6 +42,12 @@ export const agentRow = named(
     start_conditions: z
       .array(z.looseObject({ code: text, reason: text }))
       .describe('What keeps the agent from starting; empty when nothing does'),
+    next_run_at: time
+      .nullable()
+      .optional()
+      .describe(
+        'Null: by hand only, switched off, locked, without model or owner. Absent: the scheduler cannot be asked now',
+      ),
     etag: text.describe('Send it as If-Match with the next change'),
     created_at: time,
     updated_at: time,
@@ -57,6 +64,23 @@ export const agentVersionRow = named(
     tools: z.array(text),
     created_at: time,
     created_by: text,
+  }),
+);
+export const versionDiffRow = named(
+  'VersionDiff',
+  z.looseObject({
+    agent_id: text,
+    from: z.int(),
+    to: z.int(),
+    changes: z.array(
+      z.looseObject({
+        field: text,
+        lines: z
+          .array(z.looseObject({ kind: z.enum(['same', 'removed', 'added']), lines: z.array(text) }))
+          .optional()
+          .describe('Of texts: what both have, and what one of them has'),
+      }),
+    ),
   }),
 );
 export const slotRow = named(
@@ -153,28 +177,6 @@ export const createdKeyRow = named(
 export const conversationRow = named(
   'Conversation',
   z.looseObject({ conversation_id: text, title: text, user_id: z.uuid().nullable(), created_at: time }),
-);
-
-export const storedDocumentRow = named(
-  'Document',
-  z.looseObject({
-    document_id: text,
-    owner_id: z.uuid().nullable().describe('Null: an application uploaded it'),
-    title: text,
-    source: text,
-    language: text,
-    bytes: count,
-    characters: count,
-    access: z.looseObject({ everyone: z.boolean(), users: z.array(text), groups: z.array(text) }),
-    created_at: time,
-    updated_at: time,
-    etag: text.describe('Send it as If-Match with the next change'),
-    position,
-  }),
-);
-export const groupRow = named(
-  'Group',
-  z.looseObject({ group_id: text, name: text, members: count, created_at: time, position }),
 );
 
 /** Answer of a change; carries at least the position of what was decided. */

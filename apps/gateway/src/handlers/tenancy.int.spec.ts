@@ -67,6 +67,8 @@ const ENTRIES: Record<string, Entry> = {
   'agents.delete': { about: 'own' },
   'agents.versions': { about: 'own' },
   'agents.version': { about: 'own' },
+  'agents.diff': { about: 'own' },
+  'agents.restore': { about: 'own' },
   'agents.enable': { about: 'own' },
   'agents.disable': { about: 'own' },
   'agents.lock': { about: 'own' },

@@ -1,4 +1,3 @@
-import type { CatchUp } from '@runyard/contracts';
 import type { AgentSlots } from '../domain/agent-slots';
 import type { ClockAfter, ClockRow } from '../projections/clock.queries';
 import { dueSlots } from '../timetable/missed-slots';
@@ -7,8 +6,6 @@ import { planAnew } from '../timetable/plan';
 import type { Runs } from './runs.adapter';
 import type { SlotLog } from './slot-log.adapter';
 
-/** Agents have no choice of it yet (domain, section 3: the default). */
-const CATCH_UP: CatchUp = 'latest';
 /** A holder that is to be replaced is asked to end again after this long. */
 export const CANCEL_AGAIN_MS = 10_000;
 
@@ -38,10 +35,10 @@ export class AgentClock {
     const plan = row.stale
       ? planAnew(row, { next: row.next, decided: state.decided }, now)
       : { next: row.next, leftOver: null };
-    if (plan.leftOver !== null) state = await this.due(row, state, alone(plan.leftOver, now));
+    if (plan.leftOver !== null) state = await this.due(row, state, alone(plan.leftOver, row, now));
     if (plan.next === null || row.schedule === null || plan.next > now)
       return this.waiting(row, state, plan.next, now);
-    const found = dueSlots(row.schedule, row, { first: plan.next, now, catchUp: CATCH_UP });
+    const found = dueSlots(row.schedule, row, { first: plan.next, now, catchUp: row.catchUp });
     state = await this.due(row, state, found);
     return this.waiting(row, state, nextAfter(row, found.newest ?? now, state, now), now);
   }
@@ -59,7 +56,7 @@ export class AgentClock {
       run,
       late,
       missed,
-      catchUp: CATCH_UP,
+      catchUp: row.catchUp,
       overlap: row.overlap,
       holders,
     } as const;
@@ -98,11 +95,15 @@ export class AgentClock {
 }
 
 /** A slot that was due under a plan that holds no longer: it stands for itself. */
-function alone(slot: number, now: number): ReturnType<typeof dueSlots> {
+function alone(
+  slot: number,
+  { catchUp }: Pick<ClockRow, 'catchUp'>,
+  now: number,
+): ReturnType<typeof dueSlots> {
   return dueSlots(
     { type: 'interval', every_hours: 8_760 },
     { ownerZone: null, orgZone: 'UTC' },
-    { first: slot, now, catchUp: CATCH_UP },
+    { first: slot, now, catchUp },
   );
 }
 

@@ -2,11 +2,12 @@ import { Inject, Injectable } from '@nestjs/common';
 import {
   Problem,
   listSchedulesSchema,
+  nextRunsSchema,
   parseWith,
   previewScheduleSchema,
   upcomingSlotsSchema,
 } from '@runyard/contracts';
-import type { Caller, SlotRow, UpcomingRow } from '@runyard/contracts';
+import type { Caller, NextRunsAnswer, SlotRow, UpcomingRow } from '@runyard/contracts';
 import { positionReached } from '@runyard/persistence';
 import type { Database } from '@runyard/persistence';
 import { DATABASE, RpcMethod } from '@runyard/service';
@@ -44,13 +45,23 @@ export class SchedulesController {
   async upcoming(caller: Caller, body: unknown): Promise<UpcomingRow> {
     const { agent_id: id, at_least: atLeast, count } = parseWith(upcomingSlotsSchema, body);
     if (atLeast !== undefined) await positionReached(this.db, AGENTS_READ, atLeast, BRIEFLY_MS);
-    const row = await this.clocks.find(caller.org, id);
+    const [row] = await this.clocks.find(caller.org, [id]);
     if (!row) throw new Problem('not_found', 'There is no such agent');
     if (!seesAll(caller) && row.ownerId !== caller.userId)
       throw new Problem('forbidden', 'The agent belongs to somebody else');
     const next = this.nextOf(row);
     const slots = next === null || row.schedule === null ? [] : this.slotsFrom(row, next, count);
     return { agent_id: id, next_run_at: iso(next), waiting_since: iso(row.deferred), slots };
+  }
+
+  /** As `upcoming`, for as many agents as a page has, without their slots. */
+  @RpcMethod('schedules.next_runs')
+  async nextRuns(caller: Caller, body: unknown): Promise<NextRunsAnswer> {
+    const { agent_ids: ids, at_least: atLeast } = parseWith(nextRunsSchema, body);
+    if (atLeast !== undefined) await positionReached(this.db, AGENTS_READ, atLeast, BRIEFLY_MS);
+    const rows = await this.clocks.find(caller.org, ids);
+    const seen = rows.filter(({ ownerId }) => seesAll(caller) || ownerId === caller.userId);
+    return { data: seen.map((row) => ({ agent_id: row.agentId, next_run_at: iso(this.nextOf(row)) })) };
   }
 
   @RpcMethod('schedules.list')

@@ -11,6 +11,7 @@ export interface ScheduledAgent {
   schedule: Json;
   scheduled_at: string;
   overlap: string;
+  catch_up: string;
   concurrency: string;
   enabled: boolean;
   locked: boolean;
@@ -27,6 +28,7 @@ const TABLE: RowTable<ScheduledAgent> = {
     'schedule',
     'scheduled_at',
     'overlap',
+    'catch_up',
     'concurrency',
     'enabled',
     'locked',
@@ -71,10 +73,11 @@ function agentAfter(
   const position = `${sequence}.${index}`;
   if (event.type === 'AgentCreated') {
     const { ownerId, behaviour, details, enabled } = event.data;
-    const { schedule, overlap, concurrency } = details;
+    const { schedule, overlap, concurrency, catchUp = 'latest' } = details;
     const facts = {
       schedule,
       overlap,
+      catch_up: catchUp,
       concurrency,
       enabled,
       locked: false,
@@ -100,9 +103,10 @@ function agentAfter(
 function changed(row: ScheduledAgent, event: AgentEvent, time: string): ScheduledAgent | undefined {
   switch (event.type) {
     case 'AgentEdited': {
-      const { schedule, overlap, concurrency } = event.data.details;
+      const { schedule, overlap, concurrency, catchUp = 'latest' } = event.data.details;
       const same = canonical(schedule) === canonical(row.schedule);
-      return { ...row, schedule, overlap, concurrency, scheduled_at: same ? row.scheduled_at : time };
+      const chosen = { schedule, overlap, concurrency, catch_up: catchUp };
+      return { ...row, ...chosen, scheduled_at: same ? row.scheduled_at : time };
     }
     case 'AgentRevised':
       return { ...row, has_model: event.data.behaviour.modelId !== null };

@@ -1,4 +1,4 @@
-import type { Schedule } from '@runyard/contracts';
+import type { CatchUp, Schedule } from '@runyard/contracts';
 import type { Database, Tx } from '@runyard/persistence';
 
 /** An agent's clock, with everything that decides about its next slot. Instants are epoch ms. */
@@ -11,6 +11,7 @@ export interface ClockRow {
   scheduledAt: number;
   overlap: 'skip' | 'queue' | 'replace';
   concurrency: string;
+  catchUp: CatchUp;
   open: boolean;
   openedAt: number;
   ownerZone: string | null;
@@ -38,7 +39,7 @@ const ms = (expression: string, name: string): string =>
 
 /** An owner or org that is not known yet has not opened anything. */
 const COLUMNS = `c.org_id AS org, c.agent_id AS "agentId", a.agent_id IS NOT NULL AS present, a.schedule, ${ms('a.scheduled_at', 'scheduledAt')},
-  a.overlap, a.concurrency,
+  a.overlap, a.concurrency, a.catch_up AS "catchUp",
   COALESCE(a.enabled AND NOT a.locked AND a.has_model AND u.active AND o.org_id IS NOT NULL, false) AS open,
   ${ms('GREATEST(a.opened_at, u.active_since)', 'openedAt')}, u.time_zone AS "ownerZone", COALESCE(o.time_zone, 'UTC') AS "orgZone",
   ${ms('GREATEST(u.zone_since, CASE WHEN u.time_zone IS NULL THEN o.zone_since END)', 'zoneSince')},
@@ -130,18 +131,17 @@ export class ClockQueries {
     return row?.n ?? 0;
   }
 
-  /** One agent's clock, for its org. */
-  async find(org: string, agentId: string): Promise<(ClockRow & { ownerId: string }) | undefined> {
-    const [row] = await this.db.inOrg(org, (tx) =>
+  /** Clocks of agents, for their org. */
+  find(org: string, agentIds: readonly string[]): Promise<(ClockRow & { ownerId: string })[]> {
+    return this.db.inOrg(org, (tx) =>
       tx.query<ClockRow & { ownerId: string }>(
         `SELECT ${COLUMNS}, a.owner_id AS "ownerId" FROM (SELECT s.org_id, s.agent_id, k.next_run_at, k.decided_at, k.requested_at, k.deferred_at,
             k.cancel_asked_at, k.agent_position, k.owner_position, k.org_position
-           FROM scheduled_agents s LEFT JOIN agent_clocks k USING (org_id, agent_id) WHERE s.agent_id = $1) c
+           FROM scheduled_agents s LEFT JOIN agent_clocks k USING (org_id, agent_id) WHERE s.agent_id = ANY ($1::text[])) c
          ${FROM.slice(FROM.indexOf('LEFT JOIN'))}`,
-        [agentId],
+        [[...agentIds]],
       ),
     );
-    return row;
   }
 
   /** Next runs of an org, soonest first; of one owner's agents where `ownerId` is given. */

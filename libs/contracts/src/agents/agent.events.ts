@@ -1,6 +1,7 @@
 import type { DomainEvent } from '../envelope';
 import type { Json } from '../json';
 import type { Mode } from '../runs/run.states';
+import type { CatchUp } from '../schedules/schedule.events';
 
 /** Bounds as an author sets them; an unset one takes the platform's default at the run's start. */
 export interface AgentBounds {
@@ -29,6 +30,8 @@ export interface AgentDetails {
   description: string;
   concurrency: 'agent' | 'conversation' | 'unlimited';
   overlap: 'skip' | 'queue' | 'replace';
+  /** What becomes of slots that were missed while nothing ran; an event without it means `latest`. */
+  catchUp?: CatchUp;
   /** Null: manual only. Its shape is the scheduler's. */
   schedule: Json;
   meta: Record<string, Json>;

@@ -56,6 +56,8 @@ const agentFields = {
   mode: z.enum(MODES, `must be one of ${MODES.join(', ')}`),
   concurrency: z.enum(['agent', 'conversation', 'unlimited'], 'must be agent, conversation or unlimited'),
   overlap: z.enum(['skip', 'queue', 'replace'], 'must be skip, queue or replace'),
+  /** One run for the newest of the slots that were missed, if it is at most a day old; or none. */
+  catch_up: z.enum(['latest', 'none'], 'must be latest or none'),
   schedule: scheduleSchema.nullable(),
   meta: z
     .record(z.string().min(1).max(80), z.json())
@@ -75,6 +77,7 @@ export const createAgentSchema = z.strictObject({
   mode: agentFields.mode.default('ask'),
   concurrency: agentFields.concurrency.default('agent'),
   overlap: agentFields.overlap.default('skip'),
+  catch_up: agentFields.catch_up.default('latest'),
   schedule: agentFields.schedule.default(null),
   meta: agentFields.meta.default({}),
   enabled: z.boolean('must be true or false').default(true),
@@ -122,6 +125,20 @@ export const agentVersionSchema = z.strictObject({
   at_least: positionSchema.optional(),
 });
 
+/** `agents.diff`: what a version changed. `from` left out: the version before it. */
+export const diffVersionsSchema = z.strictObject({
+  agent_id: agentSlug,
+  version: z.int().min(1, 'must be at least 1'),
+  from: z.int().min(1, 'must be at least 1').optional(),
+  at_least: positionSchema.optional(),
+});
+/** `agents.restore`: the behaviour of an old version, as a new one. */
+export const restoreVersionSchema = z.strictObject({
+  agent_id: agentSlug,
+  version: z.int().min(1, 'must be at least 1'),
+  if_match: etagSchema.optional(),
+});
+
 /** Why an agent does not start (domain, section 2). */
 export const START_CONDITIONS = [
   'agent_disabled',
@@ -130,55 +147,3 @@ export const START_CONDITIONS = [
   'owner_inactive',
 ] as const;
 export type StartCondition = (typeof START_CONDITIONS)[number];
-
-/** Bounds as they stand in JSON outside; an unset one takes the platform's default at the run's start. */
-export type BoundsRow = z.infer<typeof boundsSchema>;
-
-/** An agent as `agents.get` and `agents.list` answer it. Times are RFC 3339. */
-export interface AgentRow {
-  agent_id: string;
-  agent_version: number;
-  owner_id: string;
-  name: string;
-  description: string;
-  prompt: string;
-  model_id: string | null;
-  tools: string[];
-  bounds: BoundsRow;
-  approval_policy: 'park' | 'end';
-  mode: (typeof MODES)[number];
-  concurrency: 'agent' | 'conversation' | 'unlimited';
-  overlap: 'skip' | 'queue' | 'replace';
-  schedule: unknown;
-  meta: Record<string, unknown>;
-  /** The owner's switch, who set it last and why. */
-  enabled: boolean;
-  enabled_by: string | null;
-  enabled_reason: string | null;
-  /** The admin's lock, who set it last and why. */
-  admin_paused: boolean;
-  admin_paused_by: string | null;
-  admin_paused_reason: string | null;
-  next_run_at: string | null;
-  created_at: string;
-  updated_at: string;
-  etag: string;
-  /** The closed conditions; empty when the agent can start. */
-  start_conditions: { code: StartCondition; reason: string }[];
-  /** Position in the log that the row reflects. */
-  position: string;
-}
-
-/** A version as `agents.version` answers it: what its author chose, whatever an admin removed since. */
-export interface AgentVersionRow {
-  agent_id: string;
-  agent_version: number;
-  prompt: string;
-  model_id: string | null;
-  tools: string[];
-  bounds: BoundsRow;
-  approval_policy: 'park' | 'end';
-  mode: (typeof MODES)[number];
-  created_at: string;
-  created_by: string;
-}

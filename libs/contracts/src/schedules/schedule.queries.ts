@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { agentRefSchema } from '../agents/agent.requests';
+import { agentRefSchema, agentSlug, positionSchema } from '../agents/agent.requests';
 import { scheduleSchema, timeZoneSchema } from '../agents/schedule.requests';
 
 /** Most slots in one answer. */
@@ -24,6 +24,11 @@ export type PreviewSchedule = z.infer<typeof previewScheduleSchema>;
 
 /** `schedules.upcoming`: the next slots of an agent. */
 export const upcomingSlotsSchema = agentRefSchema.extend({ count });
+/** `schedules.next_runs`: when agents run next, for answers that name them. */
+export const nextRunsSchema = z.strictObject({
+  agent_ids: z.array(agentSlug).max(200, 'must be at most 200 agents'),
+  at_least: positionSchema.optional(),
+});
 /** `schedules.list`: next runs, soonest first. */
 export const listSchedulesSchema = z.strictObject({
   limit: z
@@ -42,6 +47,11 @@ export interface SlotRow {
   time_zone: string;
   /** `gap`: the asked-for time does not exist that day, so it is the first instant after; `fold`: it exists twice, this is the first. */
   mark: 'gap' | 'fold' | null;
+}
+
+/** What `schedules.next_runs` answers; agents that the caller may not see, or that are not there, are left out. */
+export interface NextRunsAnswer {
+  data: { agent_id: string; next_run_at: string | null }[];
 }
 
 export interface UpcomingRow {
