@@ -1,22 +1,20 @@
-import { rmSync } from 'node:fs';
-import { join } from 'node:path';
-import { Platform } from '../../deploy/local/platform';
-import { throwawayFolder } from '../../deploy/local/throwaway';
 import { passHatK } from './compare';
 import { dataFolder } from './data.config';
-import { Executors } from './executors';
-import { startModelServer } from './model-server';
 import { inParallel, replay } from './replay';
 import type { DialogResult } from './replay';
-import { AGENT, prepare } from './setting';
+import { AGENT } from './setting';
 import { readSource } from './source';
 import type { Source } from './source';
+import { Stage } from './stage';
 
 const TRIALS = 4;
 /** Dialogs under way at once: enough to keep two cores busy. */
 const WIDTH = 24;
 
-/** Plays the recorded dialogs through the whole product and counts where its own record differs from the source. */
+/**
+ * Plays the recorded dialogs through the whole product and counts where its own record differs from the source. `--live`: on
+ * tools that keep what they are told; `--approvals` (with them): each write needs a decision; `--chaos`: executors are killed meanwhile.
+ */
 async function main(): Promise<number> {
   const data = dataFolder();
   if (!data) {
@@ -25,37 +23,34 @@ async function main(): Promise<number> {
     );
     return 2;
   }
-  const chaos = process.argv.includes('--chaos');
+  const wishes = new Set(process.argv);
+  const approvals = wishes.has('--approvals');
   const source = readSource(data);
-  const folder = throwawayFolder('tau');
-  const model = await startModelServer(source.dialogs);
-  const platform = await Platform.start({
-    folder,
-    durable: false,
-    httpPort: 0,
-    opsPort: null,
-    logLevel: 'error',
-    executor: null,
-    ratePerMinute: 1_000_000,
-  });
-  // The recorded dialogs know no core tools, and this installation has no documents.
-  const env = { ...platform.executorEnv(), RUNYARD_KNOWLEDGE: 'off' };
-  const executors = new Executors(env, join(folder, 'executors.log'));
+  const stage = await Stage.set(data, source, { live: approvals || wishes.has('--live'), approvals });
   try {
-    const api = await prepare(platform, source, model.url);
-    executors.start(2);
-    let ended = 0;
-    if (chaos) executors.killAtRandom(() => ended);
-    const player = { api, agentId: AGENT, systemPrompt: source.systemPrompt, onRun: () => void (ended += 1) };
-    const results = await inParallel(source.dialogs, WIDTH, (dialog) => replay(player, dialog));
-    executors.endKilling();
-    return report(source, results, chaos ? executors.kills : undefined);
+    const results = await playAll(stage, source, wishes.has('--chaos'));
+    const kills = wishes.has('--chaos') ? stage.executors.kills : undefined;
+    return Math.max(report(source, results, kills), reportLive(stage));
   } finally {
-    await executors.stop();
-    await platform.stop();
-    await model.stop();
-    rmSync(folder, { recursive: true, force: true });
+    await stage.strike();
   }
+}
+
+async function playAll({ api, executors }: Stage, source: Source, chaos: boolean): Promise<DialogResult[]> {
+  executors.start(2);
+  let ended = 0;
+  if (chaos) executors.killAtRandom(() => ended);
+  const player = { api, agentId: AGENT, systemPrompt: source.systemPrompt, onRun: () => void (ended += 1) };
+  const results = await inParallel(source.dialogs, WIDTH, (dialog) => replay(player, dialog));
+  executors.endKilling();
+  return results;
+}
+
+/** What the live tools and the reviewers have to say. */
+function reportLive({ live, reviewers }: Stage): number {
+  const summaries = [live?.summary(), live && reviewers?.summary(live.carriedOut())];
+  for (const summary of summaries) if (summary) console.log(summary.text);
+  return summaries.every((summary) => summary?.good ?? true) ? 0 : 1;
 }
 
 function report(source: Source, results: DialogResult[], kills: number | undefined): number {

@@ -12,8 +12,19 @@ const RECORDING = 'tau-tools.json';
 
 export const AGENT = 'airline';
 
+export interface Surroundings {
+  modelUrl: string;
+  /** An MCP server that has the tools; undefined: they answer from the recording. */
+  toolsUrl: string | undefined;
+  mode: 'ask' | 'auto';
+}
+
 /** Creates org, model, tools and agent through the public API, as an admin would. */
-export async function prepare(platform: Platform, source: Source, modelUrl: string): Promise<Api> {
+export async function prepare(
+  platform: Platform,
+  source: Source,
+  { modelUrl, toolsUrl, mode }: Surroundings,
+): Promise<Api> {
   mkdirSync(platform.folders.recordings, { recursive: true });
   writeFileSync(join(platform.folders.recordings, RECORDING), JSON.stringify(toolRecording(source.dialogs)));
   const { key } = await platform.createOrg({
@@ -32,14 +43,14 @@ export async function prepare(platform: Platform, source: Source, modelUrl: stri
     context_window: 128_000,
     max_output_tokens: 4_096,
   });
-  for (const tool of source.tools) await api.call('POST', '/v1/tools', toolRow(tool));
+  for (const tool of source.tools) await api.call('POST', '/v1/tools', toolRow(tool, toolsUrl));
   await api.call('POST', '/v1/agents', {
     agent_id: AGENT,
     name: 'Airline agent',
     prompt: source.systemPrompt,
     model_id: 'recorded-gpt-4o',
     tools: source.tools.map((tool) => tool.function.name),
-    mode: 'auto',
+    mode,
     concurrency: 'conversation',
     // A lost executor's model call is booked at its worst case; a dialog must not run dry of it.
     bounds: { token_budget: 50_000_000, max_steps: 50, max_tool_calls: 200 },
@@ -47,13 +58,15 @@ export async function prepare(platform: Platform, source: Source, modelUrl: stri
   return api;
 }
 
-const toolRow = ({ function: tool }: ToolSchema) => ({
+const toolRow = ({ function: tool }: ToolSchema, url: string | undefined) => ({
   name: tool.name,
   description: tool.description,
   input_schema: tool.parameters,
   effect: WRITES.test(tool.name) ? 'write' : 'read',
-  // A recorded answer changes nothing, so that a call may be repeated after a crash.
+  // A recorded answer changes nothing, and the live tools know a call by its key: it may be repeated after a crash.
   idempotent: true,
-  source: { kind: 'recorded', recording: RECORDING },
+  source: url
+    ? { kind: 'mcp', server: { name: 'airline', transport: 'http', url }, tool: tool.name }
+    : { kind: 'recorded', recording: RECORDING },
   ends_run: tool.name === HAND_OFF,
 });

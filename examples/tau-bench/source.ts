@@ -14,6 +14,8 @@ export interface SourceDialog {
   task_id: number;
   trial: number;
   reward: number;
+  /** What should have been done, and said. */
+  info: { task: { actions: { name: string; kwargs: object }[]; outputs: string[] } };
   traj: SourceMessage[];
 }
 

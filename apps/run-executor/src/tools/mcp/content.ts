@@ -18,7 +18,9 @@ export function resultOf({ content = [], structuredContent, isError }: CallResul
     structuredContent === undefined || repeats(blocks, structuredContent)
       ? []
       : [JSON.stringify(structuredContent)];
-  const text = [...blocks, ...structured].join('\n') || '(no content)';
+  const all = [...blocks, ...structured];
+  // An empty text is an answer; only where there is nothing at all the model is told so.
+  const text = all.length === 0 ? '(no content)' : all.join('\n');
   return isError === true ? toolError(text) : succeeded(text);
 }
 
