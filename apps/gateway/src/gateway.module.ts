@@ -34,6 +34,7 @@ import { KeptAnswers } from './idempotency/kept-answers';
 import { migrateGateway } from './migrations';
 import { ApiDescription } from './openapi/api-description';
 import { ProblemFilter } from './problems/problem-filter';
+import { BOARDS, BoardStreams } from './stream/board-streams';
 import { RunEnds } from './stream/run-end';
 import { RunStreams } from './stream/run-streams';
 import { RunTail } from './stream/run-tail.process';
@@ -44,6 +45,9 @@ const MAX_CACHED_KEYS = 20_000;
 /** Credentials that do not hold, per address: enough for a misconfigured client, too few for guessing. */
 const FAILURES = { quota: 60, windowSeconds: 60 };
 
+/** The tail of TASKS, for all boards' viewers. */
+const BOARD_TAIL = Symbol('BOARD_TAIL');
+
 /** The one public door: who asks, what they may ask, and the services that answer. No domain logic. */
 @Module({})
 export class GatewayModule implements OnModuleInit, OnModuleDestroy {
@@ -53,6 +57,7 @@ export class GatewayModule implements OnModuleInit, OnModuleDestroy {
     private readonly authenticator: Authenticator,
     private readonly streams: RunStreams,
     private readonly tail: RunTail,
+    @Inject(BOARD_TAIL) private readonly boardTail: RunTail,
     @Inject(EVENT_LOG) private readonly log: EventLog,
     @Inject(SERVICE_CONFIG) private readonly config: ServiceConfig,
     private readonly http: HttpAdapterHost,
@@ -85,14 +90,14 @@ export class GatewayModule implements OnModuleInit, OnModuleDestroy {
   async onModuleDestroy(): Promise<void> {
     this.unwatch();
     await this.streams.dismissAll();
-    await this.tail.stop();
+    await Promise.all([this.tail.stop(), this.boardTail.stop()]);
     const server: Server = this.http.httpAdapter.getHttpServer();
     setTimeout(() => server.closeAllConnections(), this.config.shutdownMs).unref();
   }
 }
 
 function providersOf(config: GatewayConfig): Provider[] {
-  return [...door(config), ...answers(config), ...streams(config)];
+  return [...door(config), ...answers(config), ...streams(config), ...boards(config)];
 }
 
 function door({ rate, failures, keyCacheMs, tokens }: GatewayConfig): Provider[] {
@@ -173,6 +178,22 @@ function streams(config: GatewayConfig): Provider[] {
       provide: RunStart,
       inject: [RunRequests, Services],
       useFactory: (requests: RunRequests, services: Services) => new RunStart(requests, services),
+    },
+  ];
+}
+
+function boards(config: GatewayConfig): Provider[] {
+  return [
+    {
+      provide: BOARD_TAIL,
+      inject: [EVENT_LOG, LOGGER],
+      useFactory: (log: EventLog, logger: Logger) => new RunTail(log, logger, undefined, BOARDS),
+    },
+    {
+      provide: BoardStreams,
+      inject: [EVENT_LOG, BOARD_TAIL, RunStreams],
+      useFactory: (log: EventLog, tail: RunTail, runs: RunStreams) =>
+        new BoardStreams(log, tail, runs, config.streams),
     },
   ];
 }

@@ -23,6 +23,7 @@ export class Product {
     readonly database: TestDatabase,
     readonly platform: Platform,
     readonly api: ApiClient,
+    private readonly key: string,
     readonly org: string,
     readonly userId: string,
     private readonly folder: string,
@@ -51,7 +52,7 @@ export class Product {
     });
     const api = new ApiClient(platform.apiUrl, created.key.key);
     const { org, user } = created;
-    return new Product(nats, database, platform, api, org.org_id, user.user_id, folder);
+    return new Product(nats, database, platform, api, created.key.key, org.org_id, user.user_id, folder);
   }
 
   /** An agent of its own recording: one dialog a run, found by what the run is asked. */
@@ -80,6 +81,23 @@ export class Product {
     });
   }
 
+  /** For a part of the product in a process of its own. */
+  executorArguments(): string[] {
+    return [this.folder, this.database.ownerUrl, this.nats.url];
+  }
+  boardArguments(): string[] {
+    return [this.nats.url, this.database.urlFor('tasks'), this.database.acrossUrlFor('tasks'), '500'];
+  }
+
+  stream(address: string, signal: AbortSignal, lastEventId?: string): Promise<Response> {
+    const headers = new Headers({ authorization: `Bearer ${this.key}`, accept: 'text/event-stream' });
+    if (lastEventId !== undefined) headers.set('last-event-id', lastEventId);
+    return fetch(this.platform.apiUrl + address, {
+      headers,
+      signal,
+    });
+  }
+
   /** Waits until a task is as a spec wants it. */
   async until<Row extends object>(
     taskId: string,
@@ -89,6 +107,7 @@ export class Product {
     let last: Row | undefined;
     await eventually(
       async () => {
+        // The board may just have been killed.
         last = await this.api.call<Row>('GET', `/v1/tasks/${taskId}`);
         return is(last);
       },

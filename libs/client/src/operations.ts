@@ -381,6 +381,22 @@ export type Evaluation = {
   })[];
 };
 
+export type TaskEventPage = {
+  data: (TaskEvent)[];
+  next_cursor: string | null;
+  last_cursor: string | null;
+};
+
+export type TaskEvent = {
+  task_id: string;
+  type: string;
+  time: string;
+  /** Position in the log that the row reflects */
+  position: string;
+  actor: string;
+  data: { [name: string]: unknown };
+};
+
 export type Task = {
   task_id: string;
   title: string;
@@ -1319,6 +1335,13 @@ export interface Operations {
     query: {};
     body?: undefined;
     answer: Change;
+  };
+  /** Watch or read the changes of the board. */
+  "GET /v1/tasks/events": {
+    path: {};
+    query: { after?: string; limit?: number };
+    body?: undefined;
+    answer: TaskEventPage;
   };
   /** Put a task on the board. */
   "POST /v1/tasks": {

@@ -43,6 +43,11 @@ export function subjectOf(context: Context, org: string, id: string): string {
   return `runyard.${context}.${slotOf(id)}.${token('org', org)}.${token(`${context} id`, id)}`;
 }
 
+/** Pattern of all aggregates of an org in a context. */
+export function orgSubjects(context: Context, org: string): string {
+  return `runyard.${context}.*.${token('org', org)}.*`;
+}
+
 export interface SubjectParts {
   context: Context;
   org: string;

@@ -25,11 +25,15 @@ const ONE_BY_ONE = 6;
 /** Reads everything of a subject from a sequence on that lies there now; may be a moment stale (a replica's view). */
 export type BulkReader = (stream: LogStream, subject: string, from: number) => Promise<RawCommit[]>;
 
-/** Stream of an aggregate's subject. Throws TypeError on a subject that `subjectOf` did not build. */
+/** What `orgSubjects` builds: all aggregates of an org in a context. */
+const OF_ORG = /^runyard\.([a-z]+)\.\*\.[A-Za-z0-9_-]{1,80}\.\*$/;
+
+/** Stream of an aggregate's subject, or of an org's in a context. Throws TypeError on what neither `subjectOf` nor `orgSubjects` built. */
 export function streamOf(subject: string): LogStream {
-  const parts = parseSubject(subject);
-  if (!parts) throw new TypeError(`"${subject}" is not the subject of an aggregate`);
-  return CONTEXT_STREAMS[parts.context];
+  const context = parseSubject(subject)?.context ?? OF_ORG.exec(subject)?.[1];
+  if (context === undefined || !Object.hasOwn(CONTEXT_STREAMS, context))
+    throw new TypeError(`"${subject}" is not the subject of an aggregate`);
+  return CONTEXT_STREAMS[context as keyof typeof CONTEXT_STREAMS];
 }
 
 /** Reads of single aggregates, answered by the stream's leader (P1.2: a replica may not know the newest commit yet). */

@@ -146,7 +146,7 @@ export interface EventLog {
    * reading back (P1.2). Throws VersionConflict, CommitTooLarge, LogUnavailable.
    */
   append(commit: NewCommit): Promise<Appended>;
-  /** Every commit of a subject with sequence > after, oldest first, from the leader. Reads of long histories are batched. */
+  /** Every commit of a subject (or of an org in a context: `orgSubjects`) with sequence > after, oldest first, from the leader. Reads of long histories are batched. */
   read(subject: string, after?: number): Promise<Commit[]>;
   /** Sequence of the subject's last commit; 0 when it has none. One round trip. */
   lastSequence(subject: string): Promise<number>;

@@ -16,6 +16,7 @@ import { RunSuccessorsController } from './run-successors.controller';
 import { RunsController } from './runs.controller';
 import { SchedulesController } from './schedules.controller';
 import { TaskLocksController } from './task-locks.controller';
+import { TaskStreamController } from './task-stream.controller';
 import { TaskWorkController } from './task-work.controller';
 import { TasksController } from './tasks.controller';
 
@@ -30,6 +31,7 @@ export const CONTROLLERS = [
   SchedulesController,
   ApprovalsController,
   PermissionRulesController,
+  TaskStreamController,
   TasksController,
   TaskLocksController,
   TaskWorkController,

@@ -15,3 +15,6 @@ export const runEvents = runRefSchema.extend({
     .max(1_000, 'must be at most 1000')
     .default(200),
 });
+
+/** `GET /v1/tasks/events`: the same for a board. */
+export const boardEvents = runEvents.omit({ run_id: true });

@@ -6,22 +6,15 @@ import { Route } from '../door/route';
 import { RunEnds } from '../stream/run-end';
 import { RunStreams } from '../stream/run-streams';
 import { ANYBODY, STARTERS } from './access';
+import { EVENT_STREAM, STREAM_HEADERS, acceptsStream, wantsStream } from './event-stream';
 import { eventPage, runRow, startedRow } from './run-rows';
 import { runEvents, startRun } from './run-inputs';
 import { RunStart, preferredWait } from './run-start';
 import type { StartedRun } from './run-start';
 import { Services } from './services.adapter';
 
-const EVENT_STREAM = 'text/event-stream';
 /** Longest wait that a client may prefer, seconds: proxies in between give up after a minute. */
 const LONGEST_WAIT_SECONDS = 60;
-
-const wantsStream = (call: Call): boolean => call.method === 'GET' && acceptsStream(call);
-const acceptsStream = (call: Call): boolean =>
-  call.headers.accept?.toLowerCase().includes(EVENT_STREAM) === true;
-
-/** A buffer of a proxy would hold events back; SSE must not be cached or changed on its way. */
-const STREAM_HEADERS = { 'cache-control': 'no-cache, no-transform', 'x-accel-buffering': 'no' };
 
 /** Starting runs and watching them. */
 @Controller()

@@ -85,6 +85,7 @@ const ENTRIES: Record<string, Entry> = {
   'permissions.remove': { about: 'org' },
   'tasks.create': { about: 'none', body: { title: 'T', agent_id: ids.agent_id } },
   'tasks.list': { about: 'none' },
+  'tasks.events': { about: 'none' },
   'tasks.activity': { about: 'none' },
   'tasks.claim': { about: 'none', body: {} },
   'tasks.get': { about: 'own' },

@@ -68,5 +68,8 @@ export function encodeControl(name: ControlFrame, data: Record<string, unknown>)
 
 export const PING = ': ping\n\n';
 
+/** Where a client stands, without an event: EventSource takes the id of an empty one as its last. */
+export const encodePlace = (cursor: string): string => `id: ${cursor}\n\n`;
+
 /** Tells EventSource how long to wait before it connects again. */
 export const encodeRetry = (milliseconds: number): string => `retry: ${milliseconds}\n\n`;

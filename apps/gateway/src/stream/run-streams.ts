@@ -1,4 +1,3 @@
-import { setTimeout as pause } from 'node:timers/promises';
 import { Problem, subjectOf } from '@runyard/contracts';
 import type { EventLog } from '@runyard/event-log';
 import type { Credential } from '../credentials/credential';
@@ -8,6 +7,7 @@ import { commitEndsRun, endsRun, framesOf } from './frame';
 import type { RunEventFrame } from './frame';
 import type { RunTail } from './run-tail.process';
 import { StreamedCommit } from './streamed-commit';
+import { OpenViewers } from './open-viewers';
 import { Viewer } from './viewer';
 import type { ViewerLimits } from './viewer';
 
@@ -43,13 +43,16 @@ type ReadableLog = Pick<EventLog, 'state' | 'read' | 'last'>;
 
 /** Runs as streams of events: history from the log, live from the one tail, cursors that outlive connections. */
 export class RunStreams {
-  private readonly viewers = new Map<Viewer, string>();
+  /** Shared by all streams of this process: the room is one. */
+  readonly viewers: OpenViewers;
 
   constructor(
     private readonly log: ReadableLog,
     private readonly tail: RunTail,
     private readonly limits: StreamLimits,
-  ) {}
+  ) {
+    this.viewers = new OpenViewers(limits.maxViewers);
+  }
 
   get size(): number {
     return this.viewers.size;
@@ -79,14 +82,11 @@ export class RunStreams {
 
   /** The rest of the run as an SSE body. The credential's end is the stream's end: the client comes back and is asked again. */
   open(history: RunHistory, credential: Credential | undefined): Viewer {
-    if (this.viewers.size >= this.limits.maxViewers)
-      throw new Problem('unavailable', 'Too many event streams are open here; try again shortly', {
-        retryAfterSeconds: 2,
-      });
+    this.viewers.requireRoom();
     const { runId, subject, after, incarnation, commits } = history;
     const viewer = new Viewer(
       {
-        runId,
+        about: { run_id: runId },
         subject,
         after,
         history: commits,
@@ -96,12 +96,7 @@ export class RunStreams {
       this.tail,
       this.limits,
     );
-    this.viewers.set(viewer, credential?.caller.org ?? '');
-    const expiry = credential ? dismissAt(viewer, credential.expiresAt) : undefined;
-    viewer.once('close', () => {
-      clearTimeout(expiry);
-      this.viewers.delete(viewer);
-    });
+    this.viewers.add(viewer, credential);
     return viewer;
   }
 
@@ -123,16 +118,12 @@ export class RunStreams {
 
   /** Ends streams of an org whose credentials may have changed: each client comes back and shows its credential again. */
   dismissOrg(org: string): void {
-    for (const [viewer, of] of this.viewers) if (of === org) viewer.dismiss();
+    this.viewers.dismissOrg(org);
   }
 
   /** Ends all streams; resolves when their last bytes are on their way, or after a second. */
-  async dismissAll(): Promise<void> {
-    const closed = [...this.viewers.keys()].map(
-      (viewer) => new Promise<void>((resolve) => viewer.once('close', resolve)),
-    );
-    for (const viewer of this.viewers.keys()) viewer.dismiss();
-    await Promise.race([Promise.all(closed).then(() => pause(FLUSH_MS)), pause(LONGEST_FAREWELL_MS)]);
+  dismissAll(): Promise<void> {
+    return this.viewers.dismissAll();
   }
 
   /** A run's first event is its birth (or its fence, P2.6). If something else comes first, the log was cut. */
@@ -161,22 +152,4 @@ function upToEnd(frames: RunEventFrame[]): RunEventFrame[] {
 function placeOf(frame: RunEventFrame): { sequence: number; index: number } {
   const [sequence, index] = frame.position.split('.');
   return { sequence: Number(sequence), index: Number(index) };
-}
-
-/** A stream that has ended still has to pass the socket; a server that closes at once would cut it. */
-const FLUSH_MS = 50;
-/** A client that does not read must not hold up a shutdown. */
-const LONGEST_FAREWELL_MS = 1_000;
-
-/** Longest delay that a timer takes. */
-const LONGEST_TIMER_MS = 2 ** 31 - 1;
-
-function dismissAt(viewer: Viewer, expiresAt: number | null): NodeJS.Timeout | undefined {
-  if (expiresAt === null) return undefined;
-  const timer = setTimeout(
-    () => viewer.dismiss(),
-    Math.min(LONGEST_TIMER_MS, Math.max(0, expiresAt - Date.now())),
-  );
-  timer.unref();
-  return timer;
 }

@@ -1,10 +1,12 @@
 import { decodeCommit } from '@runyard/event-log';
 import type { EventLog, RawCommit } from '@runyard/event-log';
+import type { LogStream } from '@runyard/contracts';
 import { StreamedCommit } from './streamed-commit';
+import type { ShownCommit } from './streamed-commit';
 
 export interface TailSubscriber {
   /** Every commit of the subject above the tail's position at the time of subscribing, in order, once. */
-  onCommit(commit: StreamedCommit): void;
+  onCommit(commit: ShownCommit): void;
   /** The tail broke: what follows may have a gap, so nothing follows. */
   onLost(): void;
 }
@@ -14,13 +16,27 @@ export interface TailLog {
   warn(fields: object, message: string): void;
 }
 
+/** Which stream a tail follows, and how its subscribers find their commits. */
+export interface Followed {
+  stream: LogStream;
+  /** What subscribers of a commit have subscribed to. */
+  keyOf(commit: RawCommit): string;
+  read(commit: RawCommit, incarnation: string): ShownCommit;
+}
+
+const RUNS: Followed = {
+  stream: 'RUNS',
+  keyOf: ({ subject }) => subject,
+  read: (raw, incarnation) => new StreamedCommit(decodeCommit(raw), incarnation),
+};
+
 interface Running {
   stop: AbortController;
   incarnation: string;
 }
 
 /**
- * The one reader of the stream RUNS in this process, for all viewers (a stream allows only so many consumers).
+ * The one reader of a stream (RUNS, where nothing else is said) in this process, for all viewers (a stream allows only so many consumers).
  * Invariants:
  * I1 A subscriber is registered before the tail's start is awaited, and the tail starts above the stream's end as it was
  *    then: whoever reads the history after `subscribe` has resolved has no gap between it and what the tail delivers.
@@ -37,6 +53,7 @@ export class RunTail {
     private readonly log: Pick<EventLog, 'state' | 'tail'>,
     private readonly logger: TailLog,
     private readonly lingerMs = 30_000,
+    private readonly followed: Followed = RUNS,
   ) {}
 
   /** Number of live subscriptions. */
@@ -71,7 +88,7 @@ export class RunTail {
   }
 
   private start(): Promise<Running> {
-    const starting: Promise<Running> = this.log.state('RUNS').then((state) => {
+    const starting: Promise<Running> = this.log.state(this.followed.stream).then((state) => {
       const running = { stop: new AbortController(), incarnation: state.incarnation };
       void this.follow(running, state.lastSequence).then(() => this.lose(starting));
       return running;
@@ -82,24 +99,28 @@ export class RunTail {
 
   private async follow(running: Running, after: number): Promise<void> {
     try {
-      for await (const raw of this.log.tail('RUNS', { after, signal: running.stop.signal }))
+      for await (const raw of this.log.tail(this.followed.stream, { after, signal: running.stop.signal }))
         this.deliver(raw, running.incarnation);
     } catch (error) {
       if (!running.stop.signal.aborted)
-        this.logger.warn({ err: error }, 'the tail of RUNS broke; viewers resume by their position');
+        this.logger.warn(
+          { err: error },
+          `the tail of ${this.followed.stream} broke; viewers resume by their position`,
+        );
     }
   }
 
   /** Commits that nobody watches are not even parsed. One that cannot be read ends the view of its run, and no other. */
   private deliver(raw: RawCommit, incarnation: string): void {
-    const set = this.subscribers.get(raw.subject);
+    const key = this.followed.keyOf(raw);
+    const set = this.subscribers.get(key);
     if (!set) return;
     try {
-      const commit = new StreamedCommit(decodeCommit(raw), incarnation);
+      const commit = this.followed.read(raw, incarnation);
       for (const subscriber of set) subscriber.onCommit(commit);
     } catch (error) {
       this.logger.warn({ err: error, sequence: raw.sequence }, 'a commit could not be shown');
-      this.subscribers.delete(raw.subject);
+      this.subscribers.delete(key);
       for (const subscriber of set) subscriber.onLost();
     }
   }

@@ -9,8 +9,19 @@ interface EncodedFrame {
   ends: boolean;
 }
 
+/** A commit as viewers get it. */
+export interface ShownCommit {
+  readonly sequence: number;
+  /** True where nothing is shown after it. */
+  readonly ends: boolean;
+  /** What it counts for in a viewer's buffer, in UTF-16 units. */
+  readonly size: number;
+  /** The wire form of its events after `cursor`. */
+  textAfter(cursor: Cursor | undefined): string;
+}
+
 /** A commit on its way to viewers: encoded once, however many of them watch, and only if somebody does. */
-export class StreamedCommit {
+export class StreamedCommit implements ShownCommit {
   private encoded: EncodedFrame[] | undefined;
 
   constructor(

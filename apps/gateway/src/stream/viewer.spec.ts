@@ -20,7 +20,7 @@ async function open(log: MemoryLog, tail: RunTail, after?: string, set: Partial<
     list.map((commit) => new StreamedCommit(commit, 'first'));
   const viewer = new Viewer(
     {
-      runId: 'run_1',
+      about: { run_id: 'run_1' },
       subject: RUN,
       after: cursor,
       history: streamed(await log.read(RUN, cursor ? cursor.sequence - 1 : 0)),

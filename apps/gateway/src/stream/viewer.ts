@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream';
 import type { Cursor } from './cursor';
-import { PING, encodeControl, encodeRetry } from './frame';
-import type { StreamedCommit } from './streamed-commit';
+import { PING, encodeControl, encodePlace, encodeRetry } from './frame';
+import type { ShownCommit } from './streamed-commit';
 import type { RunTail } from './run-tail.process';
 
 export interface ViewerLimits {
@@ -12,19 +12,22 @@ export interface ViewerLimits {
 }
 
 export interface ViewerSource {
-  runId: string;
+  /** What control frames name. */
+  about: Record<string, unknown>;
   subject: string;
+  /** Cursor that the client stands at before its first event, where a reconnect without one would leave a gap. */
+  startsAt?: string;
   /** Where the client stands; undefined: before the first event. */
   after: Cursor | undefined;
   /** The run's commits from the cursor on, read before the answer's headers. */
-  history: readonly StreamedCommit[];
+  history: readonly ShownCommit[];
   /** Reads the commits of the subject after a sequence; called once, after the tail was joined. */
-  readAfter(sequence: number): Promise<readonly StreamedCommit[]>;
+  readAfter(sequence: number): Promise<readonly ShownCommit[]>;
 }
 
 /** A commit to be sent, and what it counts for against the bound: its size when live, nothing when it is history. */
 interface Waiting {
-  commit: StreamedCommit;
+  commit: ShownCommit;
   counts: number;
 }
 
@@ -50,7 +53,7 @@ export class Viewer extends Readable {
 
   constructor(
     private readonly source: ViewerSource,
-    private readonly tail: RunTail,
+    private readonly tail: Pick<RunTail, 'subscribe'>,
     private readonly limits: ViewerLimits,
   ) {
     super({ highWaterMark: 16 * 1024 });
@@ -80,6 +83,7 @@ export class Viewer extends Readable {
   private begin(): void {
     this.state = 'joining';
     this.push(encodeRetry(this.limits.retryMs));
+    if (this.source.startsAt !== undefined) this.push(encodePlace(this.source.startsAt));
     // An ended run needs no tail: all that will ever be shown is here.
     if (this.source.history.some((commit) => commit.ends)) return;
     this.ping = setInterval(() => this.beat(), this.limits.pingMs);
@@ -104,7 +108,7 @@ export class Viewer extends Readable {
     this.pump();
   }
 
-  private onLive(commit: StreamedCommit): void {
+  private onLive(commit: ShownCommit): void {
     const entry = { commit, counts: commit.size };
     this.liveSize += entry.counts;
     if (this.liveSize > this.limits.maxWaiting) return void this.destroy();
@@ -134,13 +138,13 @@ export class Viewer extends Readable {
     if (this.waiting.length > 0 || this.state !== 'live') return;
     if (this.wanted && !this.caughtUp) {
       this.caughtUp = true;
-      this.wanted = this.push(encodeControl('caught-up', { run_id: this.source.runId }));
+      this.wanted = this.push(encodeControl('caught-up', this.source.about));
     }
   }
 
   private finish(): void {
     this.leave();
-    this.push(encodeControl('end', { run_id: this.source.runId }));
+    this.push(encodeControl('end', this.source.about));
     this.push(null);
   }
 

@@ -76,5 +76,8 @@ export function requestNext(draft: Draft, { runIdOf }: Pick<Requesting, 'runIdOf
 }
 
 /** Steps that a plan may have: each is a run of at least one loop step, and so are *plan*, *verify* and *report*. */
-export const mostPlanned = ({ details, stepsUsed }: LiveTask): number =>
-  Math.max(1, details.maxSteps - stepsUsed - 3);
+const mostPlanned = (task: LiveTask): number => Math.max(1, mostToDo(task) - 1);
+
+/** Steps that can still be done when the plan is made: *verify* and *report* need one each. */
+export const mostToDo = ({ details, stepsUsed }: LiveTask): number =>
+  Math.max(1, details.maxSteps - stepsUsed - 2);

@@ -1,6 +1,6 @@
 import type { HoldOutput, TaskPhase } from '@runyard/contracts';
 import { readPlan, readResult, readVerdict } from './phase-answers';
-import { MOST_ROUNDS, add, draftOf, mostPlanned, requestNext } from './phases';
+import { MOST_ROUNDS, add, draftOf, mostToDo, requestNext } from './phases';
 import type { Draft } from './phases';
 import type { LiveTask, Told } from './task';
 import type { Requesting, RunOutcome, TaskCommand } from './task-commands';
@@ -84,7 +84,7 @@ function answered(draft: Draft, phase: TaskPhase, step: number | null, command: 
 }
 
 function planned(draft: Draft, command: Command<'RunEnded'>): void {
-  const plan = readPlan(command.outcome.text, mostPlanned(draft.task));
+  const plan = readPlan(command.outcome.text, mostToDo(draft.task));
   if (plan.kind === 'hold') return hold(draft, null, plan.hold, command);
   if (plan.kind === 'unusable') return askAgain(draft, plan.why, 'invalid_plan', command);
   add(draft, { type: 'TaskPlanned', data: { steps: plan.value } });
