@@ -7,6 +7,8 @@ export const ACROSS_ORGS = [
   /^libs\/testing\/src\//,
   // Sweeps and heartbeats: a dead executor drove runs of any org.
   /^apps\/run-executor\/src\/projections\/operations\.queries\.ts$/,
+  // Runs that wait for children whose message was lost may be any org's.
+  /^apps\/run-executor\/src\/projections\/waiting\.queries\.ts$/,
   // A presented key says which org it is of; before it is found nobody knows.
   /^apps\/agent-registry\/src\/projections\/key\.queries\.ts$/,
   // One scan finds the due slots of all orgs.

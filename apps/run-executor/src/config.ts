@@ -32,6 +32,8 @@ const privateAddresses = z
   );
 
 const KNOWLEDGE = 'must be service, off, or the URL of an MCP server';
+/** Most children of a run at a time, unless the environment says otherwise: each of them may have as many of its own. */
+export const PARALLEL_CHILDREN = 8;
 
 const executorEnv = z.object({
   RUNYARD_EXECUTOR_PLACES: wholeNumber(1, 10_000).default(128),
@@ -49,6 +51,7 @@ const executorEnv = z.object({
     .string()
     .regex(/^[A-Za-z][A-Za-z0-9_.-]{0,79}$/, 'must be the name of a secret, never its value')
     .optional(),
+  RUNYARD_PARALLEL_CHILDREN: wholeNumber(0, 64).default(PARALLEL_CHILDREN),
   RUNYARD_PAUSE_TTL_SECONDS: wholeNumber(1, 31_536_000).default(604_800),
   RUNYARD_APPROVAL_TTL_SECONDS: wholeNumber(1, 31_536_000).default(259_200),
   RUNYARD_PROJECTIONS: onOff('on'),
@@ -76,6 +79,8 @@ export interface ExecutorConfig {
   pauseTtlMs: number;
   /** How long a question to a person stays open: over a weekend by default. */
   approvalTtlMs: number;
+  /** Runs that a run may delegate to at the same time. */
+  parallelChildren: number;
   /** Whether this process keeps the rows. One of several is enough; the others wait for its lock. */
   projections: boolean;
   /** Whether this process takes requests and drives runs. */
@@ -91,6 +96,7 @@ export const EXECUTOR_DEFAULTS: Omit<ExecutorConfig, 'service'> = {
   knowledge: 'service',
   pauseTtlMs: 604_800_000,
   approvalTtlMs: 259_200_000,
+  parallelChildren: PARALLEL_CHILDREN,
   projections: true,
   drive: true,
 };
@@ -107,6 +113,7 @@ export function readExecutorConfig(env?: Env): ExecutorConfig {
     http: { allowedHosts: v.RUNYARD_HTTP_ALLOWED_HOSTS, allowPrivate: v.RUNYARD_HTTP_ALLOW_PRIVATE },
     stdioCommands: v.RUNYARD_MCP_STDIO_COMMANDS,
     knowledge: knowledgeOf(v.RUNYARD_KNOWLEDGE, v.RUNYARD_KNOWLEDGE_CREDENTIAL),
+    parallelChildren: v.RUNYARD_PARALLEL_CHILDREN,
     pauseTtlMs: v.RUNYARD_PAUSE_TTL_SECONDS * 1_000,
     approvalTtlMs: v.RUNYARD_APPROVAL_TTL_SECONDS * 1_000,
     projections: v.RUNYARD_PROJECTIONS === 'on',

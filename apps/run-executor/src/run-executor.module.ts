@@ -20,6 +20,7 @@ import type { Logger, Metrics, Tracing } from '@runyard/service';
 import type { ExecutorConfig } from './config';
 import { assemble, reactionsOf } from './handlers/assembly.process';
 import type { Executor } from './handlers/assembly.process';
+import { ChildrenReaction } from './handlers/children-reaction.process';
 import { ControlsController } from './handlers/controls.controller';
 import { ConversationsController } from './handlers/conversations.controller';
 import { ExecutorProcess } from './handlers/executor.process';
@@ -114,4 +115,5 @@ const providersOf = (config: ExecutorConfig): Provider[] => [
   QueriesController,
   SuccessorsController,
   ExecutorProcess,
+  ChildrenReaction,
 ];

@@ -1723,6 +1723,10 @@ export interface Operations {
         };
         tool: string;
       } | {
+        kind: "agent";
+        agent_id: string;
+        token_budget?: number;
+      } | {
         kind: "recorded";
         recording: string;
       };
@@ -1765,6 +1769,10 @@ export interface Operations {
           credential?: string;
         };
         tool: string;
+      } | {
+        kind: "agent";
+        agent_id: string;
+        token_budget?: number;
       } | {
         kind: "recorded";
         recording: string;

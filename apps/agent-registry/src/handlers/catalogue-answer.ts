@@ -1,3 +1,4 @@
+import { toolSourceOf, toolSourceRow } from '@runyard/contracts';
 import type {
   AllowModelInput,
   AllowedModel,
@@ -96,7 +97,7 @@ export function toolAnswer(tool: CatalogueTool): ToolRow {
     effect,
     idempotent,
     input_schema: tool.inputSchema,
-    source: tool.source as ToolRow['source'],
+    source: toolSourceRow(tool.source),
     timeout_ms: tool.timeoutMs,
     ends_run: tool.endsRun,
     agents_allowed: tool.agentsAllowed,
@@ -104,14 +105,14 @@ export function toolAnswer(tool: CatalogueTool): ToolRow {
 }
 
 export function toolOf(input: RegisterToolInput): CatalogueTool {
-  const { name, description, effect, idempotent, source } = input;
+  const { name, description, effect, idempotent } = input;
   const flags = { endsRun: input.ends_run, agentsAllowed: input.agents_allowed };
   return {
     name,
     description,
     effect,
     idempotent,
-    source,
+    source: toolSourceOf(input.source),
     ...flags,
     inputSchema: input.input_schema as JsonObject,
     timeoutMs: input.timeout_ms,
@@ -124,7 +125,7 @@ export function toolChangesOf(input: UpdateToolInput): Partial<CatalogueTool> {
     description: input.description,
     effect: input.effect,
     idempotent: input.idempotent,
-    source: input.source,
+    source: input.source && toolSourceOf(input.source),
     inputSchema: input.input_schema as JsonObject | undefined,
     timeoutMs: input.timeout_ms,
     endsRun: input.ends_run,

@@ -7,7 +7,7 @@ import {
   toolRefSchema,
   updateToolSchema,
 } from '@runyard/contracts';
-import type { Caller, ToolRow } from '@runyard/contracts';
+import type { Caller, RegisterToolInput, ToolRow } from '@runyard/contracts';
 import type { Database } from '@runyard/persistence';
 import { DATABASE, RpcMethod } from '@runyard/service';
 import type { ToolsCommand } from '../domain/tools';
@@ -30,6 +30,7 @@ export class ToolsController {
   async register(caller: Caller, body: unknown): Promise<ToolRow & { position: string }> {
     const input = parsed(registerToolSchema, body);
     requireJsonSchema(input.input_schema);
+    await this.requireAgent(caller, input.source);
     return this.act(
       caller,
       { type: 'RegisterTool', asker: askerOf(caller), tool: toolOf(input) },
@@ -41,6 +42,7 @@ export class ToolsController {
   async update(caller: Caller, body: unknown): Promise<ToolRow & { position: string }> {
     const input = parsed(updateToolSchema, body);
     if (input.input_schema) requireJsonSchema(input.input_schema);
+    await this.requireAgent(caller, input.source);
     return this.act(
       caller,
       { type: 'ReviseTool', asker: askerOf(caller), name: input.name, changes: toolChangesOf(input) },
@@ -75,6 +77,19 @@ export class ToolsController {
       input_schema: inputSchema,
     }));
     return { data: await this.db.inOrg(orgOf(caller), listTools), core };
+  }
+
+  /**
+   * Refuses delegation to an agent that is not there. One that is switched off, locked or deleted later is found out at the
+   * call. An agent may be given a tool that names itself: how deep that goes is bounded (`max_depth`).
+   */
+  private async requireAgent(caller: Caller, source: RegisterToolInput['source'] | undefined): Promise<void> {
+    if (source?.kind !== 'agent') return;
+    const { situation } = await this.registry.read(this.registry.agent(orgOf(caller), source.agent_id));
+    if (situation === 'active') return;
+    throw new Problem('invalid_request', `There is no agent ${source.agent_id} to delegate to`, {
+      errors: [{ pointer: '/source/agent_id', detail: 'does not exist' }],
+    });
   }
 
   private async act(

@@ -1,3 +1,4 @@
+import { toolSourceRow } from '@runyard/contracts';
 import type { AllowedModel, CatalogueEvent, CatalogueTool } from '@runyard/contracts';
 import type { Recorded, RecordedAs } from './commits';
 import type { Table } from './records';
@@ -154,7 +155,7 @@ function toolRecord({ org, position }: Recorded, tool: CatalogueTool): ToolRecor
     input_schema: tool.inputSchema,
     effect: tool.effect,
     idempotent: tool.idempotent,
-    source: tool.source,
+    source: toolSourceRow(tool.source),
     timeout_ms: tool.timeoutMs,
     ends_run: tool.endsRun,
     agents_allowed: tool.agentsAllowed,

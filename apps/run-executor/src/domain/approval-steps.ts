@@ -12,12 +12,16 @@ import type { CallState, LiveRun } from './run';
 export const awake = (run: LiveRun): LiveRun =>
   run.situation === 'awaiting_approval' ? { ...run, situation: 'running', woken: true } : run;
 
-/** An event of a call wakes a run that was parked for it; a question that expired ends it. */
+/**
+ * An event of a call wakes a run that was parked for it; a question that expired ends it. One that waits for children is
+ * woken by what it can act on meanwhile: a call that was allowed, or its own end.
+ */
 export function answered(run: LiveRun, event: CallEvent): LiveRun {
   const expired =
     (event.type === 'ToolCallDenied' && event.data.decision.decidedBy === EXPIRY) ||
     (event.type === 'ToolCallFailed' && event.data.resolution?.decision.decidedBy === EXPIRY);
-  const after = awake(run);
+  const cutsWaiting = run.situation === 'waiting' && (event.type === 'CallApproved' || expired);
+  const after = cutsWaiting ? { ...run, situation: 'running' as const, woken: true } : awake(run);
   return expired ? { ...after, expiredQuestion: overdueQuestion(event.data) } : after;
 }
 

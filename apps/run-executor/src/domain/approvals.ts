@@ -1,4 +1,5 @@
 import type { ApprovalVerdict, CallDecision, ErrorInfo, StoredText } from '@runyard/contracts';
+import { openChildren } from './children';
 import type { NewRunEvent } from './decision';
 import { end, foldNew } from './next';
 import { EXPIRY, overdueQuestion } from './questions';
@@ -154,7 +155,8 @@ function expire(run: LiveRun, phase: ToolPhase, call: CallState, answer: Answer,
     : 'Expired, not run: nobody decided in time.';
   const bySystem: Answer = { ...answer, decidedBy: EXPIRY, message: { text } };
   const settled = ambiguous ? failed(phase.step, call, bySystem, now) : denied(phase.step, call, bySystem);
-  if (run.situation === 'running' && !run.woken) return [settled];
+  // A driver, or one that it wakes, ends the run when what is under way is recorded and its children have ended (P6.5).
+  if ((run.situation === 'running' && !run.woken) || openChildren(run).length > 0) return [settled];
   const after = foldNew(run, [settled], now);
   const error = overdueQuestion(call);
   if (!isLive(after)) return [settled];

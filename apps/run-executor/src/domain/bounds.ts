@@ -1,4 +1,5 @@
 import type { FailureReason } from '@runyard/contracts';
+import { freeTokens } from './children';
 import type { Circumstances, NewRunEvent } from './decision';
 import { usedMilliseconds } from './run';
 import type { LiveRun } from './run';
@@ -15,7 +16,7 @@ export function snapshot(run: LiveRun, now: number): NewRunEvent {
     data: {
       steps: Math.max(0, run.bounds.maxSteps - run.steps),
       toolCalls: Math.max(0, run.bounds.maxToolCalls - run.toolCalls),
-      tokens: Math.max(0, run.grantTokens - run.usedTokens),
+      tokens: Math.max(0, freeTokens(run)),
       milliseconds: Math.max(0, run.bounds.deadlineSeconds * 1_000 - used),
       weeklyTokens: weeklyLeft(run),
       usedMilliseconds: used,
@@ -57,7 +58,7 @@ export function callModel(run: LiveRun, at: Circumstances): ModelDispatch {
     dialogRoom(route.contextWindow, route.maxOutputTokens, at.overheadBytes),
   );
   const worstCaseInput = fitted.bytes + at.overheadBytes;
-  const maxOutputTokens = Math.min(route.maxOutputTokens, run.grantTokens - run.usedTokens - worstCaseInput);
+  const maxOutputTokens = Math.min(route.maxOutputTokens, freeTokens(run) - worstCaseInput);
   if (maxOutputTokens < SMALLEST_ANSWER) return { cap: tokenCap(run) };
   const started: NewRunEvent = {
     type: 'ModelCallStarted',
@@ -91,9 +92,9 @@ export function capReached(run: LiveRun, reason: FailureReason): string {
     case 'tool_call_cap':
       return `The run may make ${run.bounds.maxToolCalls} tool calls, and the model asked for more.`;
     case 'token_budget':
-      return `${run.usedTokens} of ${run.grantTokens} tokens are used; the next model call may need more than is left.`;
+      return `${run.usedTokens + run.childTokens} of ${run.grantTokens} tokens are used; the next model call may need more than is left.`;
     case 'weekly_budget':
-      return `${run.usedTokens} of the ${run.grantTokens} tokens that the owner's weekly budget left for it are used; the next model call may need more than is left.`;
+      return `${run.usedTokens + run.childTokens} of the ${run.grantTokens} tokens that the owner's weekly budget left for it are used; the next model call may need more than is left.`;
     case 'deadline':
       return `The run was active for its ${run.bounds.deadlineSeconds} seconds.`;
     case 'definition_invalid':

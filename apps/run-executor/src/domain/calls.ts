@@ -44,6 +44,7 @@ export function startTurn(
     question: null,
     grant: null,
     questions: 0,
+    child: null,
     outcome: null,
     observation: null,
   }));

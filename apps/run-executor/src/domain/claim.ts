@@ -38,16 +38,19 @@ export function lostEffects(run: LiveRun): NewRunEvent[] {
       },
     ];
   if (phase.name !== 'calling_tools') return [];
-  return phase.calls
-    .filter((call) => call.status === 'in_flight')
-    .map((call) => ({
-      type: 'ToolCallAmbiguous',
-      data: {
-        step: phase.step,
-        callId: call.callId,
-        tool: call.tool,
-        cause: 'crash',
-        text: 'The executor was lost during the call.',
-      },
-    }));
+  return (
+    phase.calls
+      // A child is not lost with its parent's driver: its own log says what becomes of it.
+      .filter((call) => call.status === 'in_flight' && call.child === null)
+      .map((call) => ({
+        type: 'ToolCallAmbiguous',
+        data: {
+          step: phase.step,
+          callId: call.callId,
+          tool: call.tool,
+          cause: 'crash',
+          text: 'The executor was lost during the call.',
+        },
+      }))
+  );
 }

@@ -1,5 +1,6 @@
 import type { CancelReason, Mode } from '@runyard/contracts';
 import { BOUND_CEILINGS, Problem } from '@runyard/contracts';
+import { openChildren } from './children';
 import { lostEffects } from './claim';
 import { end } from './next';
 import type { NewRunEvent } from './decision';
@@ -53,8 +54,12 @@ export const endedRefusal = (run: EndedRun): Problem =>
 const refusal = (run: Run, message: string): Problem =>
   new Problem('run_not_controllable', message, { state: stateOf(run) });
 
-/** Whether a driver may be at work, which then ends or parks the run itself. */
-const driven = (run: LiveRun): boolean => run.situation === 'running' && !run.woken;
+/**
+ * Whether a driver may be at work, which then ends or parks the run itself; or children are, and then whoever settles the
+ * last of them does (P6.5).
+ */
+const driven = (run: LiveRun): boolean =>
+  (run.situation === 'running' && !run.woken) || openChildren(run).length > 0;
 
 function cancel(run: LiveRun, reason: CancelReason): NewRunEvent[] {
   const requested: NewRunEvent[] = run.cancelRequested
@@ -85,6 +90,8 @@ function resume(run: LiveRun): NewRunEvent[] {
 function extend(run: LiveRun, by: Extract<Control, { type: 'ExtendRun' }>): NewRunEvent[] {
   if (run.cancelRequested) throw refusal(run, 'The run is being cancelled.');
   if (by.key !== undefined && run.extensions.includes(by.key)) return [];
+  if (by.tokens > 0 && run.identity.parentRunId !== null)
+    throw refusal(run, "A delegated run spends out of its parent's grant; extend the run at the root.");
   const room = (wanted: number, now: number, ceiling: number): number =>
     Math.max(0, Math.min(wanted, ceiling - now));
   const data = {
@@ -102,7 +109,7 @@ function remove(run: LiveRun | Extract<Run, { situation: 'ended' }>): NewRunEven
   return [{ type: 'RunDeleted', data: { agentId: run.identity?.agentId ?? '' } }];
 }
 
-/** Closes a run whose driver did not obey a cancel in time: what was under way stays ambiguous (P5.1). */
+/** Closes a run whose driver did not obey a cancel in time: what was under way stays ambiguous (P5.1). Not before its children have ended. */
 export function forceCancel(run: LiveRun): NewRunEvent[] {
   if (!run.cancelRequested) return [];
   const { reason } = run.cancelRequested;

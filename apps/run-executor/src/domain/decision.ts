@@ -32,6 +32,10 @@ export interface Circumstances {
   /** Bytes of system prompt and tool definitions: they are sent with every request. */
   overheadBytes: number;
   judge(call: CallState, cutOff: boolean): Judgement;
+  /** Id of the run that a call of an agent tool is; derived, never drawn. */
+  childRunId(callId: string, attempt: number): string;
+  /** Most children of a run at a time. */
+  parallelChildren: number;
   /** How long a pause may last. */
   pauseTtlMs: number;
   /** Undefined: nobody can be asked, and the mode alone decides; what would need a person ends the run. */

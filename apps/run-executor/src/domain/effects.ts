@@ -47,7 +47,7 @@ function decideOld(run: LiveRun, phase: ToolPhase, call: CallState, at: Circumst
 }
 
 /** Repeating is safe only where it changes nothing, or changes nothing twice (P4.1). */
-const repeatable = (call: CallState): boolean =>
+export const repeatable = (call: CallState): boolean =>
   call.started?.effect === 'read' || call.started?.idempotent === true;
 
 /** Calls that nobody knows the outcome of: a person says what became of them, or the run ends. */

@@ -1,6 +1,7 @@
-import { DEFAULT_BOUNDS } from '@runyard/contracts';
+import { DEFAULT_BOUNDS, isChildEvent } from '@runyard/contracts';
 import type { RunEvent, RunQueued } from '@runyard/contracts';
 import { closeTurn, interruptTurn, isCallEvent, updateCall, NOTHING_REPEATED } from './calls';
+import { childStep } from './children';
 import type { Material } from './material';
 import { answered, asked } from './approval-steps';
 import { controlled } from './control-steps';
@@ -26,6 +27,8 @@ function born(event: RunEvent, material: Material): Run {
     return { ...ended('skipped', event.data.reason, event.time), identity: event.data };
   // The fence of a request that never became a run (P2.6): nobody may use this id any more.
   if (event.type === 'RunFailed') return ended('failed', event.data.reason, event.time);
+  // Likewise of a child whose parent was cancelled before it came to life.
+  if (event.type === 'RunCancelled') return ended('cancelled', event.data.reason, event.time);
   return NO_RUN;
 }
 
@@ -94,6 +97,7 @@ function queued({ data, time }: RunQueued, material: Material): LiveRun {
 function step(run: LiveRun, event: RunEvent, material: Material): Run {
   if (isCallEvent(event))
     return closeTurn(updateCall(answered(run, event), event, material), material.callPrefix);
+  if (isChildEvent(event)) return childStep(run, event);
   switch (event.type) {
     case 'RunStarted':
     case 'RunRecovered':

@@ -1,17 +1,17 @@
 import type { ErrorInfo, FailureReason, RunEvent, StoredText } from '@runyard/contracts';
 import { terminationOf } from '@runyard/contracts';
 import { callModel, capReached, tokenCap } from './bounds';
+import { grantChildren } from './carving';
+import { freeTokens, onlyChildren, openChildren, waitsForChildren } from './children';
 import type { Circumstances, NewRunEvent } from './decision';
 import { decideCalls } from './effects';
 import { fold } from './evolve';
 import { NO_MATERIAL, shownText } from './material';
+import { doomed, ruined } from './ruin';
 import { isLive, usedMilliseconds } from './run';
 import type { CallState, LiveRun, Run } from './run';
 import { spentBy } from './spend';
 import type { TerminalEvent } from './spend';
-
-/** Equal invalid calls in a row that end the run: the model will not find its way out. */
-export const EQUAL_INVALID_CALLS = 3;
 
 /** Whether an effect is under way, so that the next decision waits for what becomes of it. */
 export const inFlight = (run: LiveRun): boolean =>
@@ -54,14 +54,14 @@ export const dated = ({ type, data }: NewRunEvent, time: number): RunEvent =>
 
 function decideNext(run: LiveRun, at: Circumstances): NewRunEvent[] {
   if (run.situation !== 'running' || run.woken) return [];
-  if (inFlight(run)) return startDueCalls(run, at);
+  if (inFlight(run)) return amidEffects(run, at);
   // What was asked before the answer arrived wins over the answer: the cancel lies ahead of it in the log.
   if (run.cancelRequested)
     return end(run, { type: 'RunCancelled', data: { reason: run.cancelRequested.reason } });
   if (run.phase.name === 'answered') return end(run, answer(run.phase));
   if (run.phase.name === 'gave_up') return fail(run, providerReason(run.phase.error.code), run.phase.error);
   // A provider may count more than the worst case: what was paid for is recorded, and nothing follows from it (P6.2).
-  if (run.usedTokens > run.grantTokens) return failCap(run, tokenCap(run));
+  if (freeTokens(run) < 0) return failCap(run, tokenCap(run));
   const spoilt = ruined(run);
   if (spoilt) return fail(run, 'tool_failure', spoilt);
   if (run.expiredQuestion) return fail(run, 'approval_expired', run.expiredQuestion);
@@ -77,7 +77,7 @@ function proceed(run: LiveRun, at: Circumstances): NewRunEvent[] {
   if (run.phase.name === 'calling_tools') {
     const { events, end: ends } = decideCalls(run, run.phase, at);
     if (ends) return [...events, ...fail(run, ends.reason, ends.error)];
-    return events.length > 0 ? events : park(run.phase.calls);
+    return events.length > 0 ? grantChildren(run, events, at) : park(run.phase.calls);
   }
   if (run.phase.name === 'backing_off' && run.phase.until > at.now) return [];
   const call = callModel(run, at);
@@ -94,6 +94,29 @@ function park(calls: readonly CallState[]): NewRunEvent[] {
   return [{ type: 'RunAwaitingApproval', data: { approvalIds, expiresAt } }];
 }
 
+/**
+ * What can be decided while something is under way: calls that are due again, questions about lost ones, and whether to
+ * wait without a driver.
+ */
+function amidEffects(run: LiveRun, at: Circumstances): NewRunEvent[] {
+  const due = startDueCalls(run, at);
+  if (due.length > 0 || run.cancelRequested || doomed(run) || !onlyChildren(run)) return due;
+  const beside = besideChildren(run, at);
+  if (beside.length > 0) return beside;
+  return waitsForChildren(run)
+    ? [{ type: 'RunAwaitingChildren', data: { children: openChildren(run).length } }]
+    : [];
+}
+
+/** What became of a call is asked while children go on, so that they are not waited for twice. */
+function besideChildren(run: LiveRun, at: Circumstances): NewRunEvent[] {
+  if (run.phase.name !== 'calling_tools' || run.pauseRequested) return [];
+  const lost = run.phase.calls.filter((call) => call.status === 'ambiguous');
+  if (lost.length === 0) return [];
+  const { events, end: ends } = decideCalls(run, { ...run.phase, calls: lost }, at);
+  return ends ? [] : events;
+}
+
 /** While some calls run, others of the same turn may become due for another attempt; those that wait for a place go on waiting. */
 function startDueCalls(run: LiveRun, at: Circumstances): NewRunEvent[] {
   if (run.phase.name !== 'calling_tools' || run.cancelRequested || run.pauseRequested) return [];
@@ -101,7 +124,7 @@ function startDueCalls(run: LiveRun, at: Circumstances): NewRunEvent[] {
   const due = begun.some(
     (call) => (call.status === 'backing_off' && call.retryAt <= at.now) || call.status === 'approved',
   );
-  return due ? decideCalls(run, { ...run.phase, calls: begun }, at).events : [];
+  return due ? grantChildren(run, decideCalls(run, { ...run.phase, calls: begun }, at).events, at) : [];
 }
 
 function answer(phase: { output: StoredText; finish: string }): TerminalEvent {
@@ -116,16 +139,6 @@ function answer(phase: { output: StoredText; finish: string }): TerminalEvent {
       text: 'The provider filtered the answer.',
     });
   return { type: 'RunSucceeded', data: { output: phase.output } };
-}
-
-function ruined(run: LiveRun): ErrorInfo | null {
-  if (run.exhaustedTool) return run.exhaustedTool;
-  if (run.repeated.times < EQUAL_INVALID_CALLS) return null;
-  const [code] = run.repeated.key.split(' ', 1);
-  return {
-    code: code === 'truncated_arguments' ? 'repeated_cut_off' : 'repeated_invalid_call',
-    text: `The model made the same ${code === 'truncated_arguments' ? 'cut-off' : 'invalid'} call ${run.repeated.times} times in a row.`,
-  };
 }
 
 const handOff = (run: LiveRun, at: Circumstances): CallState | undefined =>

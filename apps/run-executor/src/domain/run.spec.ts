@@ -49,6 +49,8 @@ const at = (now: number, over: Partial<Circumstances> = {}): Circumstances => ({
     call.arguments === 'bad'
       ? { ok: false, code: 'invalid_arguments', text: 'not JSON' }
       : { ok: true, digest: `d:${call.arguments}` },
+  childRunId: (callId, attempt) => `run_child_${callId}_${attempt}`,
+  parallelChildren: 3,
   pauseTtlMs: 60_000,
   ...over,
 });

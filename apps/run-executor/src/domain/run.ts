@@ -9,6 +9,7 @@ import type {
   SpendLine,
   StoredText,
 } from '@runyard/contracts';
+import type { ChildState } from './children';
 import type { Grant, GroupGrant, OpenQuestion } from './questions';
 import type { RecordedWrite } from './taken-over';
 import type { Transcript } from './transcript';
@@ -42,6 +43,8 @@ export interface CallState {
   grant: Grant | null;
   /** Questions about this call so far. */
   questions: number;
+  /** The run that the call is, until it is settled; null for other tools. */
+  child: ChildState | null;
   outcome: 'succeeded' | 'failed' | 'denied' | 'cancelled' | null;
   /** What the model sees; null until settled. */
   observation: string | null;
@@ -79,7 +82,7 @@ export type Phase =
 
 /** A run that has been queued and has not ended. */
 export interface LiveRun {
-  situation: 'queued' | 'running' | 'paused' | 'awaiting_approval';
+  situation: 'queued' | 'running' | 'paused' | 'awaiting_approval' | 'waiting';
   identity: RunIdentity;
   /** Digest of the definition snapshot. */
   definition: string;
@@ -154,7 +157,7 @@ export const isLive = (run: Run): run is LiveRun => run.situation !== 'none' && 
 
 /** A run that nobody drives until something wakes it. */
 export const isParked = (run: Run): boolean =>
-  run.situation === 'paused' || run.situation === 'awaiting_approval';
+  run.situation === 'paused' || run.situation === 'awaiting_approval' || run.situation === 'waiting';
 
 /** Epoch ms of a run's last event; 0 before the first. */
 export const lastEventAt = (run: Run): number => (run.situation === 'none' ? 0 : run.lastEventAt);

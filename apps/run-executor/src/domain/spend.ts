@@ -34,16 +34,17 @@ function calledIn({ phase }: LiveRun, modelId: string): { provider: string; mode
 
 export type TerminalEvent = Extract<NewRunEvent, { type: 'RunSucceeded' | 'RunFailed' | 'RunCancelled' }>;
 
-/** A terminal event with what the run has spent, `lost` calls included, which are recorded in the same commit. */
+/** A terminal event with who waits for it and what the run has spent, `lost` calls included, which are recorded in the same commit. */
 export function spentBy(run: LiveRun, terminal: TerminalEvent, lost: readonly NewRunEvent[]): NewRunEvent {
-  const spend = spendOf(run, lost);
+  const { parentRunId } = run.identity;
+  const said = { spend: spendOf(run, lost), ...(parentRunId === null ? {} : { parentRunId }) };
   switch (terminal.type) {
     case 'RunSucceeded':
-      return { type: 'RunSucceeded', data: { ...terminal.data, spend } };
+      return { type: 'RunSucceeded', data: { ...terminal.data, ...said } };
     case 'RunFailed':
-      return { type: 'RunFailed', data: { ...terminal.data, spend } };
+      return { type: 'RunFailed', data: { ...terminal.data, ...said } };
     case 'RunCancelled':
-      return { type: 'RunCancelled', data: { ...terminal.data, spend } };
+      return { type: 'RunCancelled', data: { ...terminal.data, ...said } };
     default:
       return terminal satisfies never;
   }

@@ -56,6 +56,7 @@ const openCall = (call: OpenCall, material: Material): CallState => ({
   failures: 0,
   retryAt: 0,
   started: null,
+  child: null,
   question: null,
   grant: call.grant && { ...call.grant, kind: 'call' },
   questions: 0,

@@ -18,3 +18,10 @@ export class Alarm {
     this.wakeUp = null;
   }
 }
+
+/** Whether a promise is kept within `ms`. */
+export async function doneWithin(promise: Promise<unknown>, ms: number): Promise<boolean> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<boolean>((resolve) => (timer = setTimeout(() => resolve(false), ms)));
+  return Promise.race([promise.then(() => true), late]).finally(() => clearTimeout(timer));
+}

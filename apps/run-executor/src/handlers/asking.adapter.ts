@@ -7,13 +7,13 @@ import { isLive } from '../domain/run';
 import type { LiveRun, Run } from '../domain/run';
 import type { Ruling } from '../domain/rulings';
 import { circumstancesOf } from './judgement.adapter';
+import type { DriveRules } from './judgement.adapter';
 import type { LoadedRun } from './run-log.adapter';
 
 /** A log that does not answer is asked again after this long. */
 const LOG_RETRY_MS = 250;
 
-export interface AskingSettings {
-  pauseTtlMs: number;
+export interface AskingSettings extends DriveRules {
   /** How long a question stays open, and how long a grant holds. */
   ttlMs: number;
 }
@@ -34,13 +34,13 @@ export class Asking {
 
   /** Everything that the next decision about a run goes by, `run` being where it stands then. */
   async circumstances(
-    { org, runId }: LoadedRun,
+    loaded: LoadedRun,
     run: Run,
     definition: DefinitionSnapshot,
     now: number,
   ): Promise<Circumstances> {
-    const approvals = await this.about(org, runId, run);
-    return { ...circumstancesOf(runId, definition, this.settings.pauseTtlMs), now, approvals };
+    const approvals = await this.about(loaded.org, loaded.runId, run);
+    return { ...circumstancesOf(loaded, definition, this.settings), now, approvals };
   }
 
   /** For the next decision about a run; undefined where it is not about calls, so that nothing need be read. */

@@ -12,11 +12,13 @@ import type { ModelAdapter } from '../models/types';
 import { erasedRuns } from '../projections/erased.queries';
 import { OperationsQueries } from '../projections/operations.queries';
 import type { KnowledgeDoor } from '../tools/knowledge/knowledge.adapter';
+import { waitingRuns } from '../projections/waiting.queries';
 import { createToolRunner } from '../tools/tool-runner';
 import type { ToolRunner } from '../tools/types';
 import { Asking } from './asking.adapter';
 import { ledgerBudgets } from './budgets.adapter';
 import type { Budgets } from './budgets.adapter';
+import { Children } from './children.process';
 import { Conversations } from './conversations.adapter';
 import { decisionReaction } from './decisions.process';
 import { Definitions } from './definitions.adapter';
@@ -32,6 +34,7 @@ import { Successors } from './successors.process';
 import { Sweep } from './sweep.process';
 import { RunTelemetry } from './telemetry.adapter';
 import { Texts } from './texts.adapter';
+import { WaitingRuns } from './waiting.process';
 import { WorkConsumer } from './work.consumer';
 
 /** What the executor stands on. */
@@ -57,6 +60,7 @@ export interface Executor {
   instance: string;
   presence: Presence;
   budgets: Budgets;
+  children: Children;
   runs: RunLog;
   conversations: Conversations;
   operations: OperationsQueries;
@@ -74,19 +78,43 @@ export interface Executor {
 /** Wires the executor. Starts nothing. */
 export function assemble(on: Foundations): Executor {
   const { config, connection, queues, db } = on;
+  const parts = partsOf(on);
+  const drivers = new Drivers(parts);
+  const evidences = new Evidences(parts.presence, connectedFor(connection), (runId) =>
+    parts.operations.heartbeatAge(runId),
+  );
+  const intakeProcess = new Intake({ ...parts, drivers });
+  const waiting = new WaitingRuns((ms, limit) => waitingRuns(db, ms, limit), parts.clock);
+  return {
+    ...parts,
+    drivers,
+    intakeProcess,
+    successors: new Successors({ ...parts, connection }),
+    intake: new IntakeConsumer(connection, queues, intakeProcess, config.intakeConcurrency, parts.telemetry),
+    work: new WorkConsumer(queues, parts.runs, drivers, evidences, config.intakeConcurrency),
+    sweep: new Sweep({ ...parts, drivers, evidences, intake: intakeProcess, waiting }),
+  };
+}
+
+/** What several parts share. */
+function partsOf(on: Foundations) {
+  const { config, connection, queues, db } = on;
   const store = blobs(db);
   const texts = new Texts(store);
   const operations = new OperationsQueries(db);
   const registry = new RegistryFacts(on.log);
-  const parts = {
+  const instance = randomUUID();
+  const basic = {
     ...portsOf(on),
-    instance: randomUUID(),
+    instance,
     texts,
     operations,
+    queues,
+    presence: new Presence(connection, instance),
     definitions: new Definitions(store),
     runs: new RunLog(on.log, texts, 'run-executor', erasedRuns(db)),
     registry,
-    asking: new Asking(registry, { ttlMs: config.approvalTtlMs, pauseTtlMs: config.pauseTtlMs }),
+    asking: new Asking(registry, { ...config, ttlMs: config.approvalTtlMs }),
     conversations: new Conversations(on.log),
     tools: on.tools ?? toolRunnerFor(on),
     coreTools: config.knowledge === 'off' ? [] : CORE_TOOLS,
@@ -94,22 +122,7 @@ export function assemble(on: Foundations): Executor {
     enqueue: async (org: string, runId: string) =>
       void (await queues.publish(workSubject(org, runId), { run_id: runId })),
   };
-  const presence = new Presence(connection, parts.instance);
-  const drivers = new Drivers(parts);
-  const evidences = new Evidences(presence, connectedFor(connection), (runId) =>
-    operations.heartbeatAge(runId),
-  );
-  const intakeProcess = new Intake({ ...parts, drivers });
-  return {
-    ...parts,
-    presence,
-    drivers,
-    intakeProcess,
-    successors: new Successors({ ...parts, queues, connection }),
-    intake: new IntakeConsumer(connection, queues, intakeProcess, config.intakeConcurrency, parts.telemetry),
-    work: new WorkConsumer(queues, parts.runs, drivers, evidences, config.intakeConcurrency),
-    sweep: new Sweep({ ...parts, drivers, evidences, intake: intakeProcess }),
-  };
+  return { ...basic, children: new Children(basic) };
 }
 
 /** What makes the executor append where others have decided (P8.2). */
@@ -126,6 +139,7 @@ const portsOf = ({ config, connection, logger, models, budgets, ...on }: Foundat
   random: on.random ?? Math.random,
   places: config.places,
   pauseTtlMs: config.pauseTtlMs,
+  parallelChildren: config.parallelChildren,
   log: logger,
 });
 

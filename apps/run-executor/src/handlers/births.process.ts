@@ -22,7 +22,6 @@ export interface BirthPorts {
   enqueue: (org: string, runId: string) => Promise<void>;
   instance: string;
   clock: () => number;
-  pauseTtlMs: number;
   asking: Asking;
 }
 
@@ -130,11 +129,14 @@ export class Births {
   }
 
   /** A request that will never become a run: its id is closed for ever and what it held is freed (P2.6). */
-  async fence(org: string, runId: string): Promise<void> {
+  async fence(org: string, runId: string, parentRunId?: string): Promise<void> {
     const loaded = await this.ports.runs.glance(org, runId);
     if (loaded.sequence > 0) return;
     const error = { code: 'request_lost', text: 'The request was never turned into a run.' };
-    const stale: NewRunEvent = { type: 'RunFailed', data: { termination: 'Error', reason: 'stale', error } };
+    const stale: NewRunEvent = {
+      type: 'RunFailed',
+      data: { termination: 'Error', reason: 'stale', error, ...(parentRunId && { parentRunId }) },
+    };
     try {
       await this.ports.runs.append(loaded, [stale], 'system:run-executor');
     } catch (error_) {

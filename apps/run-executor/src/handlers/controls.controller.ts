@@ -13,6 +13,7 @@ import type { EndedRun, LiveRun, Run } from '../domain/run';
 import { RUN_CONTROLS } from '../tokens';
 import type { Budgets } from './budgets.adapter';
 import type { Successor, Successors } from './successors.process';
+import type { Children } from './children.process';
 import type { Presence } from './presence.adapter';
 import type { LoadedRun, RunLog } from './run-log.adapter';
 
@@ -32,6 +33,7 @@ export interface ControlPorts {
   presence: Presence;
   budgets: Budgets;
   release: (org: string, runId: string) => Promise<void>;
+  children: Children;
   enqueue: (org: string, runId: string) => Promise<void>;
   clock: () => number;
   pauseTtlMs: number;
@@ -142,8 +144,8 @@ export class ControlsController {
   private async afforded({ org, runId: id, run }: LoadedRun, control: Control): Promise<Control> {
     if (control.type !== 'ExtendRun' || control.tokens === 0 || !isLive(run)) return control;
     const { identity, grantTokens } = run;
-    // A child spends what its root has: there is nothing to add to for it alone.
-    if (identity.parentRunId !== null) return { ...control, tokens: 0 };
+    // A child spends what its root has: there is nothing to add to for it alone, and it is told so.
+    if (identity.parentRunId !== null) return control;
     const spender = { org, runId: id, ownerId: identity.userId ?? identity.ownerId };
     const wanted = Math.min(grantTokens + control.tokens, BOUND_CEILINGS.tokenBudget);
     const { tokens } = await this.ports.budgets.extend(spender, wanted);
@@ -157,8 +159,10 @@ export class ControlsController {
 
   /** After the append: whoever drives or may drive the run learns of it. */
   private async follow({ org, runId: id }: LoadedRun, after: Run): Promise<void> {
-    if (after.situation === 'ended') return this.ports.release(org, id);
+    if (after.situation === 'ended')
+      return this.ports.children.ended(org, id, after.identity?.parentRunId ?? null);
     if (!isLive(after)) return;
+    if (after.cancelRequested) await this.ports.children.cancelAll(org, id, after);
     if (after.woken || after.situation === 'queued') return this.ports.enqueue(org, id);
     if (after.instance) this.ports.presence.wake(after.instance, id);
   }

@@ -8,14 +8,14 @@ import type { Answer } from '../domain/approvals';
 import { foldNew } from '../domain/next';
 import { isLive } from '../domain/run';
 import type { Run } from '../domain/run';
+import type { Children } from './children.process';
 import type { Presence } from './presence.adapter';
 import type { LoadedRun, RunLog } from './run-log.adapter';
 
 export interface DecisionPorts {
   runs: RunLog;
   presence: Presence;
-  /** Frees what an ended run held; within the reaction's transaction, since it must not open a second one. */
-  release: (org: string, runId: string, within: Tx) => Promise<void>;
+  children: Children;
   enqueue: (org: string, runId: string) => Promise<void>;
   clock: () => number;
   approvalTtlMs: number;
@@ -94,7 +94,8 @@ async function apply(
 
 /** Whoever drives or may drive the run learns of it; what an ended run held is freed. */
 async function wake(ports: DecisionPorts, { org, runId }: LoadedRun, after: Run, tx: Tx): Promise<void> {
-  if (after.situation === 'ended') return ports.release(org, runId, tx);
+  if (after.situation === 'ended')
+    return ports.children.within(tx).ended(org, runId, after.identity?.parentRunId ?? null);
   if (!isLive(after) || after.situation === 'paused') return;
   if (after.woken || after.situation === 'queued') return ports.enqueue(org, runId);
   if (after.instance) ports.presence.wake(after.instance, runId);

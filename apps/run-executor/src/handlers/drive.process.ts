@@ -11,7 +11,7 @@ import type { Asking } from './asking.adapter';
 import { Effects } from './effects.process';
 import type { EffectPorts } from './effects.process';
 import { circumstancesOf } from './judgement.adapter';
-import type { DriveCircumstances } from './judgement.adapter';
+import type { DriveCircumstances, DriveRules } from './judgement.adapter';
 import type { LoadedRun, RunLog } from './run-log.adapter';
 
 /** What is announced is sent so soon after the log was asked, or the run is read again: it may be another's by now (P4.2). */
@@ -21,10 +21,9 @@ const SLOW_READS = 3;
 /** A control may arrive without a wake-up; with an effect under way the run's last sequence is compared this often (P3.5). */
 export const CHECK_EVERY_MS = 2_000;
 
-export interface DrivePorts extends EffectPorts {
+export interface DrivePorts extends EffectPorts, DriveRules {
   runs: RunLog;
   instance: string;
-  pauseTtlMs: number;
   asking: Asking;
 }
 
@@ -54,7 +53,7 @@ export class Driver {
     private readonly definition: DefinitionSnapshot,
     readonly epoch: number,
   ) {
-    this.at = circumstancesOf(loaded.runId, definition, ports.pauseTtlMs);
+    this.at = circumstancesOf(loaded, definition, ports);
     this.effects = new Effects(ports, loaded, definition, this.at, {
       fact: (fact) => this.put(fact),
       crash: (error) => {

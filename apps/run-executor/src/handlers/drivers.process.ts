@@ -8,6 +8,7 @@ import { fold } from '../domain/evolve';
 import { isLive, isParked } from '../domain/run';
 import type { LiveRun } from '../domain/run';
 import type { Definitions } from './definitions.adapter';
+import { doneWithin } from './alarm.process';
 import { Driver } from './drive.process';
 import type { DrivePorts } from './drive.process';
 import { speaksAgainst } from './evidence.process';
@@ -119,18 +120,14 @@ export class Drivers {
       this.ports.log.warn({ runs: this.runIds() }, 'runs were left with tool calls under way');
   }
 
-  private async allLeft(withinMs: number): Promise<boolean> {
-    const left = Promise.all(this.drives).then(() => true);
-    let timer: NodeJS.Timeout | undefined;
-    const late = new Promise<boolean>((resolve) => (timer = setTimeout(() => resolve(false), withinMs)));
-    return Promise.race([left, late]).finally(() => clearTimeout(timer));
+  private allLeft(withinMs: number): Promise<boolean> {
+    return doneWithin(Promise.all(this.drives), withinMs);
   }
 
   private async claim(loaded: LoadedRun, run: LiveRun, evidence: Evidence): Promise<TakeOver | 'again'> {
     const definition = await this.ports.definitions.get(loaded.org, run.definition);
     if (!definition) {
-      await this.ports.runs.append({ ...loaded, run }, withoutDefinition(run), 'system:run-executor');
-      await this.ports.release(loaded.org, loaded.runId);
+      await this.ports.children.closeAfter(loaded, run, withoutDefinition(run));
       return 'nothing_to_do';
     }
     const now = Math.max(this.ports.clock(), run.lastEventAt);
@@ -191,6 +188,8 @@ export class Drivers {
       this.ports.runs.keepHistory(loaded);
       // A conversation keeps its last turn, and who competed for nothing holds nothing.
       if (run.slot !== null) await this.ports.release(org, runId);
+      const parent = run.identity?.parentRunId;
+      if (parent) await this.ports.children.settle(org, parent, runId);
       return;
     }
     const behind = (await this.ports.runs.lastSequence(loaded)) > loaded.sequence;

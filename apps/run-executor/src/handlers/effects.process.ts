@@ -1,8 +1,11 @@
 import type { DefinitionSnapshot } from '@runyard/contracts';
 import type { NewRunEvent } from '../domain/decision';
+import { doomed } from '../domain/ruin';
 import { isLive, usedMilliseconds } from '../domain/run';
 import type { CallState, LiveRun, Phase, Run } from '../domain/run';
 import { messagesOf } from '../domain/transcript';
+import { ChildEffects } from './child-effects.process';
+import type { Children } from './children.process';
 import type { DriveCircumstances } from './judgement.adapter';
 import { callModelOnce, NOTHING_USED } from './model-call.process';
 import type { ModelCallPorts } from './model-call.process';
@@ -11,15 +14,15 @@ import type { RunTelemetry } from './telemetry.adapter';
 import { callToolOnce } from './tool-call.process';
 import type { ToolCallPorts } from './tool-call.process';
 
-export type EffectPorts = ModelCallPorts & ToolCallPorts & { telemetry: RunTelemetry };
+export type EffectPorts = ModelCallPorts & ToolCallPorts & { telemetry: RunTelemetry; children: Children };
 
-/** An effect that the log has announced: one attempt at a model turn or at a tool call. */
+/** An effect that the log has announced: one attempt at a model turn or at a tool call, or the request for a child. */
 interface Announced {
   key: string;
   kind: 'model' | 'tool';
   send: (signal: AbortSignal) => Promise<NewRunEvent>;
-  /** The fact that it was not sent. */
-  unsent: () => NewRunEvent;
+  /** The fact that it was not sent; null: `obey` does what is to be done about it. */
+  unsent: (() => NewRunEvent) | null;
 }
 
 /**
@@ -29,6 +32,7 @@ interface Announced {
 export class Effects {
   private readonly running = new Map<string, AbortController>();
   private readonly taken = new Set<string>();
+  private readonly ofChildren: ChildEffects;
   private counted = { messages: 0, results: 0 };
 
   constructor(
@@ -37,7 +41,9 @@ export class Effects {
     private readonly definition: DefinitionSnapshot,
     private readonly at: DriveCircumstances,
     private readonly report: { fact: (fact: NewRunEvent) => void; crash: (error: unknown) => void },
-  ) {}
+  ) {
+    this.ofChildren = new ChildEffects(ports.children, loaded.org, loaded.runId);
+  }
 
   get count(): number {
     return this.running.size;
@@ -53,15 +59,15 @@ export class Effects {
     for (const effect of this.announced(run)) {
       this.taken.add(effect.key);
       // A process that stops still makes the tool calls that it announced: its heir could not tell that they never went out.
-      if (forbidden(run, effect.kind, now) || (stopping && effect.kind === 'model'))
-        this.report.fact(effect.unsent());
-      else this.launch(effect);
+      if (!forbidden(run, effect.kind, now) && !(stopping && effect.kind === 'model')) this.launch(effect);
+      else if (effect.unsent) this.report.fact(effect.unsent());
     }
   }
 
   /** Aborts what a control or the deadline forbids: a cancel everything, a pause the model call alone. */
   obey(run: Run, now: number): void {
     for (const [key, controller] of this.running) if (forbidden(run, kindOf(key), now)) controller.abort();
+    if (isLive(run) && (forbidden(run, 'tool', now) || doomed(run))) this.ofChildren.cancel(run);
   }
 
   /** Aborts everything, or all of a kind. */
@@ -84,6 +90,8 @@ export class Effects {
     return phase.calls.flatMap((call, index): Announced[] => {
       const key = `${call.callId}.${call.attempt}`;
       if (call.status !== 'in_flight' || this.taken.has(key)) return [];
+      const request = this.ofChildren.requestFor(call);
+      if (request !== undefined) return request ? [{ key, kind: 'tool', send: request, unsent: null }] : [];
       const send = (signal: AbortSignal) => this.tool(run, call, index, signal);
       return [{ key, kind: 'tool', send, unsent: () => unsentTool(phase.step, call) }];
     });

@@ -1,6 +1,6 @@
 import type { IntakeAnswer, RunRequest } from '@runyard/contracts';
 import { parseWith, Problem, REPLY_HEADER, runRequestSchema } from '@runyard/contracts';
-import { Poison, RetryLater, runIdOf } from '@runyard/event-log';
+import { Poison, RetryLater } from '@runyard/event-log';
 import type { NatsConnection, QueueConsumer, QueueMessage, WorkQueues } from '@runyard/event-log';
 import type { Intake } from './intake.process';
 import type { RunTelemetry } from './telemetry.adapter';
@@ -54,8 +54,7 @@ export class IntakeConsumer {
     } catch {
       return;
     }
-    const org = orgOf(message);
-    await this.intake.fence(org, runIdOf(org, request.key));
+    await this.intake.giveUp(orgOf(message), request);
   }
 
   private answer(reply: string, answer: IntakeAnswer): void {

@@ -1,6 +1,6 @@
 import type { IntakeAnswer, RunRequest, SkipReason, ToolDefinition } from '@runyard/contracts';
-import { Problem } from '@runyard/contracts';
-import { digestOf, runIdOf } from '@runyard/event-log';
+import { CHILD_KEY_PREFIX, Problem } from '@runyard/contracts';
+import { runIdOf } from '@runyard/event-log';
 import { requireStartable, slotsFor } from '../domain/intake';
 import type { AgentFacts } from '../domain/intake';
 import { Admissions } from './admission.process';
@@ -8,10 +8,13 @@ import { Births } from './births.process';
 import type { BirthPorts } from './births.process';
 import type { Budgets } from './budgets.adapter';
 import type { Conversations } from './conversations.adapter';
+import type { Children } from './children.process';
+import { DelegatedIntake, requireDelegator } from './delegated-intake.process';
 import { Origins } from './origins.process';
 import type { Beginnings } from './origins.process';
 import { identityOf } from './run-identity';
 import type { RegistryFacts, UserFacts } from './registry.adapter';
+import { requestDigest } from './request-digest';
 import type { LoadedRun } from './run-log.adapter';
 import { Slots } from './slots.process';
 import type { Texts } from './texts.adapter';
@@ -20,6 +23,7 @@ export interface IntakePorts extends BirthPorts {
   budgets: Budgets;
   registry: RegistryFacts;
   conversations: Conversations;
+  children: Children;
   texts: Texts;
   /** Tools that every agent has in this deployment. */
   coreTools: readonly ToolDefinition[];
@@ -45,18 +49,22 @@ export class Intake {
   private readonly births: Births;
   private readonly admissions: Admissions;
   private readonly origins: Origins;
+  private readonly delegated: DelegatedIntake;
 
   constructor(private readonly ports: IntakePorts) {
     this.slots = new Slots(ports.operations, ports.runs);
     this.births = new Births(ports);
     this.admissions = new Admissions(ports.runs, ports.budgets);
     this.origins = new Origins(ports);
+    this.delegated = new DelegatedIntake(ports, this.births);
   }
 
   /** Throws a Problem for a refusal, RetryLater where the outcome of somebody else must be awaited. */
   async take(org: string, request: RunRequest): Promise<IntakeAnswer> {
+    requireDelegator(request);
     const runId = runIdOf(org, request.key);
     const digest = requestDigest(request);
+    if (request.parent) return this.delegated.take(org, runId, request);
     // Reads change nothing, so they go side by side; the run's own log has the first word.
     const [before, found, catalogue] = await Promise.all([
       this.ports.runs.glance(org, runId),
@@ -119,8 +127,13 @@ export class Intake {
   }
 
   /** A request that will never become a run (P2.6). */
-  fence(org: string, runId: string): Promise<void> {
-    return this.births.fence(org, runId);
+  readonly fence = (org: string, runId: string): Promise<void> => this.births.fence(org, runId);
+
+  /** The same of a request that is at hand; one that pretends to be the executor's closes nothing. */
+  async giveUp(org: string, request: RunRequest): Promise<void> {
+    const runId = runIdOf(org, request.key);
+    if (request.parent) await this.delegated.fence(org, runId, request);
+    else if (!request.key.startsWith(CHILD_KEY_PREFIX)) await this.births.fence(org, runId);
   }
 
   private async startable(
@@ -176,11 +189,6 @@ export class Intake {
     const user = await this.ports.registry.user(org, userId);
     return user?.active === true && user.roles.includes('admin');
   }
-}
-
-/** What makes two requests the same; who asks and the key itself do not belong to it. */
-function requestDigest({ key: _key, requested_by: _by, ...body }: RunRequest): string {
-  return digestOf(JSON.parse(JSON.stringify(body)));
 }
 
 /** A person who writes into a busy conversation is told so; everybody else leaves a skipped run (P7.3). */

@@ -1,4 +1,6 @@
 import type { DefinitionSnapshot, ToolDefinition } from '@runyard/contracts';
+import { childKey } from '@runyard/contracts';
+import { runIdOf } from '@runyard/event-log';
 import type { Circumstances, Judgement } from '../domain/decision';
 import { byteLength } from '../domain/transcript';
 import { parseArguments } from '../tools/arguments';
@@ -27,11 +29,18 @@ export interface DriveCircumstances extends Omit<Circumstances, 'now'> {
   argumentsFor(tool: ToolDefinition, raw: string): ParsedArguments;
 }
 
+/** Settings that decisions need. */
+export interface DriveRules {
+  pauseTtlMs: number;
+  /** Most children of a run at a time. */
+  parallelChildren: number;
+}
+
 /** What decisions about a run need of its definition; made once a drive. */
 export function circumstancesOf(
-  runId: string,
+  { org, runId }: { org: string; runId: string },
   definition: DefinitionSnapshot,
-  pauseTtlMs: number,
+  { pauseTtlMs, parallelChildren }: DriveRules,
 ): DriveCircumstances {
   const { tools, overheadBytes } = offerOf(definition);
   const judged = new Judged();
@@ -42,6 +51,8 @@ export function circumstancesOf(
     overheadBytes,
     judge: (call, cutOff) => judged.judge(tools.get(call.tool), call.arguments, cutOff),
     argumentsFor: (tool, raw) => judged.take(tool, raw),
+    childRunId: (callId, attempt) => runIdOf(org, childKey(runId, callId, attempt)),
+    parallelChildren,
     pauseTtlMs,
   };
 }

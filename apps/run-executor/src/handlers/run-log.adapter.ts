@@ -59,15 +59,8 @@ export class RunLog {
     const freshAt = performance.now();
     const commits = await this.log.read(subject);
     const run = fold(NO_RUN, eventsOf(commits), NO_MATERIAL);
-    return {
-      org,
-      runId,
-      subject,
-      run,
-      sequence: commits.at(-1)?.sequence ?? 0,
-      material: NO_MATERIAL,
-      freshAt,
-    };
+    const sequence = commits.at(-1)?.sequence ?? 0;
+    return { org, runId, subject, run, sequence, material: NO_MATERIAL, freshAt };
   }
 
   /** A run with everything that driving it needs. */
@@ -102,7 +95,9 @@ export class RunLog {
   }
 
   /** What others appended since `loaded`; waits for a log that does not answer. */
-  async since(loaded: LoadedRun): Promise<{ events: RunEvent[]; sequence: number }> {
+  async since(
+    loaded: Pick<LoadedRun, 'subject' | 'sequence' | 'freshAt'>,
+  ): Promise<{ events: RunEvent[]; sequence: number }> {
     const commits = await untilAnswered(() => {
       loaded.freshAt = performance.now();
       return this.log.read(loaded.subject, loaded.sequence);

@@ -4,15 +4,18 @@ import type { Evidence } from '../domain/claim';
 import { expirePause, forceCancel } from '../domain/controls';
 import type { NewRunEvent } from '../domain/decision';
 import { end } from '../domain/next';
+import { openChildren } from '../domain/children';
 import { isLive, isParked } from '../domain/run';
 import type { LiveRun } from '../domain/run';
 import { LogUnavailable, UnknownEvent, VersionConflict } from '@runyard/event-log';
 import { isPassing } from '@runyard/persistence';
+import type { Children } from './children.process';
 import type { Drivers } from './drivers.process';
 import { STALE_AFTER_MS } from './evidence.process';
 import type { Evidences } from './evidence.process';
 import type { Intake } from './intake.process';
 import type { RunLog } from './run-log.adapter';
+import type { WaitingRuns } from './waiting.process';
 
 /** How often the sweep looks; with TWICE_APART_MS it bounds how long a dead executor's runs stand still. */
 export const SWEEP_EVERY_MS = 300;
@@ -37,6 +40,8 @@ export interface SweepPorts {
   intake: Intake;
   instance: string;
   clock: () => number;
+  children: Children;
+  waiting: WaitingRuns;
   release: (org: string, runId: string) => Promise<void>;
   log: { warn(facts: object, message: string): void };
 }
@@ -77,6 +82,7 @@ export class Sweep {
     await this.each(await operations.overdueCancels(OBEY_WITHIN_MS, AT_ONCE), (run) =>
       this.close(run, forceCancel),
     );
+    await this.each(await this.ports.waiting.due(), (run) => this.ports.children.nudge(run.org, run.runId));
     await this.each(await operations.unbornSlots(UNBORN_MS, AT_ONCE), (run) =>
       intake.fence(run.org, run.runId),
     );
@@ -161,9 +167,13 @@ export class Sweep {
     const loaded = await this.ports.runs.glance(org, runId);
     const events = isLive(loaded.run) ? decide(loaded.run) : [];
     if (events.length === 0) return;
+    // Its children have to end first (P6.5); a later round closes it then.
+    if (isLive(loaded.run) && openChildren(loaded.run).length > 0)
+      return this.ports.children.cancelAll(org, runId, loaded.run);
     try {
       const { count } = await this.ports.runs.appendWhatFits(loaded, events, 'system:run-executor');
-      if (count === events.length) await this.ports.release(org, runId);
+      if (count === events.length && isLive(loaded.run))
+        await this.ports.children.ended(org, runId, loaded.run.identity.parentRunId);
     } catch (error) {
       if (!(error instanceof VersionConflict)) throw error;
     }

@@ -71,6 +71,8 @@ function sweeping({ runs, takenOver = 'driving', free = 8 }: World) {
         Promise.resolve(run.woken || run.situation === 'queued' ? 'woken' : 'not_mine'),
     },
     intake: {},
+    waiting: { due: () => Promise.resolve([]) },
+    children: { ended: () => Promise.resolve(), cancelAll: () => Promise.resolve() },
     instance: INSTANCE,
     clock: () => 1_000,
     release: () => Promise.resolve(),

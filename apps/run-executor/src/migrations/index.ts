@@ -7,6 +7,7 @@ import { operations } from './0005-operations';
 import { access } from './0006-access';
 import { erasure } from './0007-erasure';
 import { runOrigins } from './0008-run-origins';
+import { childRuns } from './0009-child-runs';
 
 /** Steps of the schema `run_executor`, oldest first. What was released is never changed; a mistake is mended by a new step. */
 export const RUN_MIGRATIONS: readonly Migration[] = [
@@ -18,4 +19,5 @@ export const RUN_MIGRATIONS: readonly Migration[] = [
   access,
   erasure,
   runOrigins,
+  childRuns,
 ];

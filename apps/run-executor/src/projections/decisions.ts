@@ -23,7 +23,7 @@ const APPROVED: StoredText = { text: 'Approved.' };
 const APPROVED_EDITED: StoredText = { text: 'Approved with other arguments.' };
 const REPEATED: StoredText = { text: 'To be repeated.' };
 /** As the domain names who decides where nobody did in time. */
-const EXPIRY = 'system:expiry';
+export const EXPIRY = 'system:expiry';
 
 /** A question about a call: its decision is dated from here. */
 export function askedAbout(call: OpenCall, event: EventOf<'ApprovalRequested'>): void {

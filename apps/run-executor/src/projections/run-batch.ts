@@ -95,7 +95,7 @@ export class RunBatch {
       this.runs.set(commit.id, image);
       if (image.conversation_id !== null)
         this.conversations.implied(commit.org, image.conversation_id, event.data.userId, event.time);
-    } else if (event.type === 'RunFailed') {
+    } else if (event.type === 'RunFailed' || event.type === 'RunCancelled') {
       this.fenced.push({ run_id: commit.id, org_id: commit.org });
       this.gone.add(commit.id);
     }

@@ -112,6 +112,7 @@ export const STEP: readonly Column[] = [
   text('rule_id'),
   text('group_key'),
   text('decided_by'),
+  text('child_run_id'),
   text('finish'),
   big('input_tokens'),
   big('output_tokens'),

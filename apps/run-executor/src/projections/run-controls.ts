@@ -1,5 +1,7 @@
 import type { Bounds, RunEvent, RunExtended } from '@runyard/contracts';
+import { EXPIRY } from './decisions';
 import type { MovingColumns, RunImage } from './run-image';
+import type { CallEvent } from './tool-calls';
 
 export type Control = Extract<
   RunEvent,
@@ -58,8 +60,17 @@ export function control(image: RunImage, event: Control): void {
 }
 
 /** What was parked for decisions and has one is runnable, although nobody drives it until the next claim. */
-export function awaken({ row }: RunImage): void {
-  if (row.state === 'awaiting_approval') row.state = 'running';
+export function awaken({ row }: RunImage, event?: CallEvent): void {
+  const wakes = row.state === 'awaiting_approval' || (row.state === 'waiting' && event && cutsWaiting(event));
+  if (wakes) row.state = 'running';
+}
+
+/** A run that waits for children goes on with a call that was allowed meanwhile, and ends where a question has expired. */
+function cutsWaiting(event: CallEvent): boolean {
+  if (event.type === 'CallApproved') return true;
+  const resolution = 'resolution' in event.data ? event.data.resolution?.decision : undefined;
+  const decision = event.type === 'ToolCallDenied' ? event.data.decision : resolution;
+  return decision?.decidedBy === EXPIRY;
 }
 
 /** Resumed counts as running although nobody drives it until the next claim. */

@@ -1,4 +1,6 @@
+import { isChildEvent } from '@runyard/contracts';
 import type { RunEvent } from '@runyard/contracts';
+import { childEvent } from './children';
 import { addUsage, snapshotTaken, turnCompleted } from './model-turns';
 import { groupApproved } from './decisions';
 import { awaken, control } from './run-controls';
@@ -21,9 +23,10 @@ export function fold(image: RunImage, event: RunEvent, position: string): void {
 
 function change(image: RunImage, event: RunEvent, position: string): void {
   if (isCallEvent(event)) {
-    awaken(image);
+    awaken(image, event);
     return callEvent(image, event, position);
   }
+  if (isChildEvent(event)) return childEvent(image, event, event.time);
   switch (event.type) {
     case 'BudgetSnapshotTaken':
       return snapshotTaken(image, event.data);

@@ -75,6 +75,8 @@ export interface OpenCall {
   decided_by: string | null;
   rule_id: string | null;
   group_key: string | null;
+  /** The run that the call is, and whether it is still open. */
+  child?: { run_id: string; open: boolean };
   /** What is known of an ambiguous call. */
   note: string | null;
   /** When a person was asked about it, epoch ms, and what; absent: nobody was. */
@@ -124,6 +126,7 @@ export interface StepRow extends OfRun {
   rule_id?: string | null;
   group_key?: string | null;
   decided_by?: string | null;
+  child_run_id?: string | null;
   finish?: string;
   input_tokens?: number;
   output_tokens?: number;

@@ -42,7 +42,7 @@ export const FROM_RUNS = 'agent_runs a LEFT JOIN run_drivers d ON d.run_id = a.r
 
 export const STEP_COLUMNS = `seq, step, kind, call_id, model, tool, arguments, arguments_digest, content, content_digest,
   content_bytes, reasoning, outcome, error_code, attempts, started_at, ended_at, effect, rule_id, group_key, decided_by,
-  finish, input_tokens, output_tokens, cached_tokens, estimated, position`;
+  child_run_id, finish, input_tokens, output_tokens, cached_tokens, estimated, position`;
 
 /** The one place where values of rows become values of answers. */
 export const answer = (row: Record<string, unknown>): Answer =>

@@ -139,6 +139,7 @@ const callEntry = (turn: OpenTurn, call: OpenCall): Record<string, unknown> => (
   ...(call.decided_by === null
     ? {}
     : { decided_by: call.decided_by, rule_id: call.rule_id, group_key: call.group_key }),
+  ...(call.child === undefined ? {} : { child_run_id: call.child.run_id }),
 });
 
 function callStep(
@@ -172,6 +173,7 @@ function callStep(
     rule_id: call.rule_id,
     group_key: call.group_key,
     decided_by: call.decided_by,
+    child_run_id: call.child?.run_id ?? null,
     position,
   };
 }

@@ -50,6 +50,9 @@ export function createToolRunner(options: ToolRunnerOptions): ToolRunner {
         return runKnowledge(call, source.operation, knowledge, mcp);
       case 'recorded':
         return recorded(call, source.recording);
+      case 'agent':
+        // A call of an agent tool is a run of its own; it never gets here.
+        return misconfigured(`The tool ${call.tool.name} delegates, which is not the tool runner's to do.`);
       default:
         return unknownSource(call, source);
     }

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { positionSchema, rowId } from '../agents/agent.requests';
+import { agentSourceSchema } from './tool-source';
 
 const text = (max: number) => z.string().max(max, `must be at most ${max} characters`);
 const filled = (max: number) => text(max).refine((value) => value.trim() !== '', 'must not be empty');
@@ -133,9 +134,10 @@ export const toolSourceSchema = z.discriminatedUnion(
       credential: credential.optional(),
     }),
     z.strictObject({ kind: z.literal('mcp'), server: mcpServerSchema, tool: filled(200) }),
+    agentSourceSchema,
     z.strictObject({ kind: z.literal('recorded'), recording }),
   ],
-  'must be of kind builtin, http, mcp or recorded',
+  'must be of kind builtin, http, mcp, agent or recorded',
 );
 
 const toolFields = {
@@ -196,5 +198,3 @@ export interface ModelRow {
   fallbacks: string[];
   is_default: boolean;
 }
-/** A row of the catalogue as `tools.list` answers it. */
-export type ToolRow = RegisterToolInput;

@@ -24,3 +24,13 @@ export interface RunSpend {
   /** Tokens of its children and all below them. */
   children: number;
 }
+
+/**
+ * What every end says. `spend` is missing in runs that ended before there was a ledger, and in those that were fenced and
+ * never began; `parentRunId` where nobody waits for the end.
+ */
+export interface RunEnd {
+  spend?: RunSpend;
+  /** The run that delegated to this one and has to settle it. */
+  parentRunId?: string;
+}

@@ -66,6 +66,8 @@ export type ToolSource =
   | { kind: 'mcp'; server: McpServer; tool: string }
   /** A core tool: reads the knowledge store as the agent's owner. */
   | { kind: 'knowledge'; operation: KnowledgeOperation }
+  /** Delegation: a call is a run of that agent, its answer the observation. `tokenBudget`: what one call may spend at most. */
+  | { kind: 'agent'; agentId: string; tokenBudget?: number }
   /** Answers by position from a recording and refuses on unequal arguments. */
   | { kind: 'recorded'; recording: string };
 

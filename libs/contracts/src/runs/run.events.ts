@@ -3,7 +3,10 @@ import type { DomainEvent } from '../envelope';
 import { RUN_APPROVAL_EVENTS } from './approval.events';
 import type { RunApprovalEvent } from './approval.events';
 import type { RunOrigin, TakenOver } from './origin';
+import { CHILD_EVENTS } from './child.events';
+import type { ChildEvent } from './child.events';
 import type { RunSettings } from './run.definition';
+import type { RunEnd } from './run-spend';
 import type {
   ErrorInfo,
   ModelCallFailed,
@@ -16,7 +19,6 @@ import type {
   ToolCallStarted,
   ToolCallSucceeded,
 } from './call.events';
-import type { RunSpend } from './run-spend';
 import type { CancelReason, FailureReason, Mode, SkipReason, Termination, Trigger } from './run.states';
 
 /** What every run is from its birth on; the first event of a run carries it. */
@@ -114,19 +116,20 @@ export type RunExtended = DomainEvent<
 /** What writing tools may do from the next dispatch on. */
 export type RunModeSet = DomainEvent<'RunModeSet', { mode: Mode }>;
 
-/** `spend` is missing in runs that ended before there was a ledger, and in those that were fenced and never began. */
-export type RunSucceeded = DomainEvent<'RunSucceeded', { output: StoredText; spend?: RunSpend }>;
+/** The run has ended with its result. */
+export type RunSucceeded = DomainEvent<'RunSucceeded', RunEnd & { output: StoredText }>;
 /** The run has ended without its result; `termination` and `reason` say why. */
 export type RunFailed = DomainEvent<
   'RunFailed',
-  { termination: Termination; reason: FailureReason; error: ErrorInfo; spend?: RunSpend }
+  RunEnd & { termination: Termination; reason: FailureReason; error: ErrorInfo }
 >;
 /** The run has ended because somebody or something wanted it to. */
-export type RunCancelled = DomainEvent<'RunCancelled', { reason: CancelReason; spend?: RunSpend }>;
+export type RunCancelled = DomainEvent<'RunCancelled', RunEnd & { reason: CancelReason }>;
 /** The run's rows go; the audit keeps a tombstone without content. */
 export type RunDeleted = DomainEvent<'RunDeleted', { agentId: string }>;
 
 export type RunEvent =
+  | ChildEvent
   | RunQueued
   | RunSkipped
   | RunStarted
@@ -157,6 +160,7 @@ export type RunEventName = RunEvent['type'];
 
 /** Every event name of the context: an event whose name is missing here is unknown (P8.9). */
 export const RUN_EVENTS: Readonly<Record<RunEventName, true>> = {
+  ...CHILD_EVENTS,
   RunQueued: true,
   RunSkipped: true,
   RunStarted: true,

@@ -44,8 +44,20 @@ export const runRequestSchema = startRunSchema.extend({
   requested_by: z
     .string()
     .regex(/^(user|service|system):[A-Za-z0-9_-]{1,80}$/, 'must be user:<id>, service:<id> or system:<part>'),
+  /** Of a delegated run: the call that it is. Only the executor asks for such runs; its own log must bear the call out. */
+  parent: z
+    .strictObject({ run_id: id('run id'), call_id: id('call id'), attempt: z.int().min(1) })
+    .optional(),
 });
 export type RunRequest = z.infer<typeof runRequestSchema>;
+
+/** Who alone asks for delegated runs. */
+export const DELEGATOR = 'system:run-executor';
+/** Keys of delegated runs begin so, and no others. */
+export const CHILD_KEY_PREFIX = 'runyard.child:';
+/** Key of the run that a call is: derived, so that asking again after a crash names the same run. */
+export const childKey = (runId: string, callId: string, attempt: number): string =>
+  `${CHILD_KEY_PREFIX}${runId}:${callId}:${attempt}`;
 
 /** Headers of a request message. */
 export const REPLY_HEADER = 'Runyard-Reply';

@@ -64,6 +64,8 @@ export const circumstances = (now: number): Circumstances => ({
   overheadBytes: 10,
   judge: (call) =>
     call.arguments === 'bad' ? { ok: false, code: 'invalid_arguments', text: '' } : { ok: true, digest: '' },
+  childRunId: (callId, attempt) => `run_s.${callId}.${attempt}`,
+  parallelChildren: 3,
   pauseTtlMs: 1_000_000,
 });
 

@@ -1,4 +1,4 @@
-import type { IntakeAnswer, RunRequest } from '@runyard/contracts';
+import type { IntakeAnswer, LogStream, RunRequest } from '@runyard/contracts';
 import { workSubject } from '@runyard/contracts';
 import { connectEventLog, RetryLater, streamSource } from '@runyard/event-log';
 import type { EventLogConnection, QueueConsumer } from '@runyard/event-log';
@@ -11,6 +11,7 @@ import type { ModelAdapter } from '../../models/types';
 import type { ToolRunner } from '../../tools/types';
 import { assemble, reactionsOf } from '../assembly.process';
 import type { Executor } from '../assembly.process';
+import { childrenReaction } from '../children-reaction.process';
 import { ControlsController } from '../controls.controller';
 import { tappedBudgets } from './fake-budgets';
 import type { FakeBudgets } from './fake-budgets';
@@ -29,6 +30,7 @@ const CONFIG = {
   knowledge: 'off',
   pauseTtlMs: 60_000,
   approvalTtlMs: 60_000,
+  parallelChildren: 8,
   projections: true,
   drive: true,
 } as unknown as ExecutorConfig;
@@ -72,6 +74,7 @@ export class TestExecutor {
     readonly bus: EventLogConnection,
     readonly executor: Executor,
     private readonly life: MortalTap,
+    private readonly db: Database,
   ) {
     this.controls = new ControlsController({ ...executor, clock: Date.now, pauseTtlMs: 60_000 });
   }
@@ -82,13 +85,14 @@ export class TestExecutor {
     const { config, tap: inner = OPEN_TAP, works = true, clock } = at;
     const tap = new MortalTap(inner);
     const bus = await connectEventLog({ servers: at.servers ?? world.nats.url, name: 'executor' });
+    // Those that only do what they are told share the world's few connections: a crash matrix has hundreds of them.
+    const db = tappedDatabase(works ? world.database.connect('run-executor') : world.db, tap);
     const executor = assemble({
       config: { ...CONFIG, ...config },
       log: tappedLog(bus.log, tap),
       queues: tappedQueues(bus.queues, tap),
       connection: bus.connection,
-      // Those that only do what they are told share the world's few connections: a crash matrix has hundreds of them.
-      db: tappedDatabase(works ? world.database.connect('run-executor') : world.db, tap),
+      db,
       logger: createLogger('test', world.logLevel),
       budgets: tappedBudgets(world.budgets, tap),
       models: at.models ?? (() => scriptedModel(world.outside, tap)),
@@ -97,7 +101,7 @@ export class TestExecutor {
       clock,
       telemetry: at.telemetry,
     });
-    const self = new TestExecutor(bus, executor, tap);
+    const self = new TestExecutor(bus, executor, tap, db);
     if (inner instanceof CrashTap) inner.onCrash = () => void self.die();
     world.guests.add(self);
     executor.presence.join(
@@ -183,12 +187,18 @@ export class TestExecutor {
   private react(db: Database): void {
     const { signal } = this.leaving;
     const logger = createLogger('test', 'silent');
+    const projections = [
+      ...reactionsOf(this.executor, CONFIG).map((reaction) =>
+        reactionProjection(reaction, this.bus.queues, logger),
+      ),
+      childrenReaction(this.executor.children, this.bus.queues, logger),
+    ];
     this.reacting = Promise.all(
-      reactionsOf(this.executor, CONFIG).map((reaction) =>
+      projections.map((projection) =>
         runProjection({
           db,
-          source: streamSource(this.bus.log, reaction.stream, reaction.filter),
-          projection: reactionProjection(reaction, this.bus.queues, logger),
+          source: streamSource(this.bus.log, projection.stream as LogStream, projection.filter),
+          projection,
           signal,
           batchSize: REACTION_BATCH,
         }),
