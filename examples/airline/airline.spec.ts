@@ -82,6 +82,20 @@ describe('without data', () => {
     expect(callTool(nobody, 'constructor', {})).toBeUndefined();
   });
 
+  test('a booking keeps nothing of what it was given, so that what was asked can still be compared later', () => {
+    const user = {
+      payment_methods: { card: { source: 'credit_card' as const, id: 'card' } },
+      reservations: [],
+    };
+    const world = newWorld({ users: { u: user }, reservations: {}, flights: {} });
+    const nothing = { flights: [], passengers: [], total_baggages: 1, nonfree_baggages: 1, insurance: 'no' };
+    const given = { user_id: 'u', ...nothing, payment_methods: [{ payment_id: 'card', amount: 50 }] };
+    const before = JSON.stringify(given);
+    expect(callTool(world, 'book_reservation', given)).toContain('HATHAT');
+    expect(callTool(world, 'cancel_reservation', { reservation_id: 'HATHAT' })).toContain('cancelled');
+    expect(JSON.stringify(given)).toBe(before);
+  });
+
   test('answers are JSON with spaces and without letters beyond ASCII', () => {
     expect(answerText({ a: [1, 'é"', null], b: {} })).toBe('{"a": [1, "\\u00e9\\"", null], "b": {}}');
   });

@@ -51,7 +51,7 @@ function reservationFrom(id: string, booking: Booking, flights: BookedFlight[]):
   const { payment_methods, total_baggages, nonfree_baggages, insurance, ...asked } = booking;
   const { user_id, origin, destination, flight_type, cabin, passengers } = asked;
   const who = { reservation_id: id, user_id, origin, destination, flight_type, cabin, flights, passengers };
-  const paid = { payment_history: payment_methods, created_at: BOOKED_AT };
+  const paid = { payment_history: [...payment_methods], created_at: BOOKED_AT };
   return { ...who, ...paid, total_baggages, nonfree_baggages, insurance };
 }
 
