@@ -1,3 +1,4 @@
+import { ledgerBenchmark } from './ledger/ledger-benchmark';
 import { runsBenchmark } from './runs/runs-benchmark';
 
 /** Every benchmark by its name: what it shows, and how it is run. */
@@ -5,6 +6,11 @@ const BENCHMARKS: Readonly<Record<string, { shows: string; run(args: string[]): 
   runs: {
     shows: 'runs of an agent beside what the servers allow at most; `npm run bench -- runs --help`',
     run: runsBenchmark,
+  },
+  ledger: {
+    shows:
+      'reservations of one owner and of 1,000 beside a bare publish loop; `npm run bench -- ledger --help`',
+    run: ledgerBenchmark,
   },
 };
 
