@@ -202,6 +202,14 @@ export class World {
     });
   }
 
+  /** The owner's budget once that much is reserved. */
+  reservedIs(owner: string, tokens: number): Promise<BudgetRow> {
+    return eventually(async () => {
+      const row = await this.budget(owner);
+      return row.reserved === tokens && row;
+    });
+  }
+
   /** Positions of BUDGETS that rows must have reached. */
   async written(): Promise<string> {
     return `${(await this.bus.log.state('BUDGETS')).lastSequence}.0`;
