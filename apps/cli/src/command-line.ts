@@ -1,5 +1,7 @@
 import { Command, CommanderError } from 'commander';
 import { auditCommands } from './audit';
+import { NoAnswer, Refused } from '@runyard/client';
+import { Problem } from '@runyard/contracts';
 import type { CommandLine, Commands } from './command';
 import { coloursWanted } from './config';
 import { deadCommands } from './dead';
@@ -10,6 +12,7 @@ import { CommandFailed, EXIT, realTerminal } from './terminal';
 import type { Terminal } from './terminal';
 import { ApiRefused } from './api';
 import { eraseCommands } from './erase';
+import { evalCommands } from './eval';
 import { replayCommands } from './replay';
 import { verifyCommands } from './verify';
 
@@ -23,6 +26,7 @@ const COMMANDS: readonly Commands[] = [
   replayCommands,
   retentionCommands,
   eraseCommands,
+  evalCommands,
 ];
 
 const EXIT_CODES = `
@@ -76,11 +80,15 @@ async function interruptible<T>(work: (signal: AbortSignal) => Promise<T>): Prom
 
 function failed(error: unknown, terminal: Terminal): number {
   if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.ok : EXIT.failed;
-  if (error instanceof CommandFailed || error instanceof ApiRefused)
+  if (error instanceof CommandFailed || error instanceof ApiRefused || isSaid(error))
     terminal.say(`runyard: ${error.message}`);
   else terminal.say(`runyard: ${described(error)}`);
   return EXIT.failed;
 }
+
+/** What the API or a check of a file says is for people as it is. */
+const isSaid = (error: unknown): error is Error =>
+  error instanceof Refused || error instanceof NoAnswer || error instanceof Problem;
 
 /** A refused connection says what to do; anything else is a defect and keeps its stack. */
 function described(error: unknown): string {

@@ -808,6 +808,7 @@ export interface Operations {
         max_depth?: number;
       };
       mode?: "plan" | "ask" | "auto";
+      purpose?: "eval";
     };
     answer: Run | StartedRun;
   };

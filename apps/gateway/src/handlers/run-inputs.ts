@@ -1,10 +1,15 @@
 import { runRefSchema, startRunSchema } from '@runyard/contracts';
+import type { StartRun } from '@runyard/contracts';
 import { z } from 'zod';
 
 // What only the door reads: how to answer, not what to do. Everything else is in the contracts.
 
-/** `POST /v1/runs`; `stream` stands in the query. */
-export const startRun = startRunSchema.extend({ stream: z.boolean('must be true or false').default(false) });
+/** `POST /v1/runs`; `stream` stands in the query. A run for an eval competes with no other run of its agent. */
+export const startRun = startRunSchema.extend({
+  purpose: z.literal('eval', 'must be eval').optional(),
+  stream: z.boolean('must be true or false').default(false),
+});
+export type StartRunBody = StartRun & { purpose?: 'eval' };
 
 /** `after` is a cursor of the event stream; EventSource cannot set headers on its first request, hence the parameter. */
 export const runEvents = runRefSchema.extend({

@@ -1,10 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { Problem } from '@runyard/contracts';
-import type { IntakeAnswer, StartRun } from '@runyard/contracts';
+import type { IntakeAnswer } from '@runyard/contracts';
 import { runIdOf } from '@runyard/event-log';
 import { problemOf } from '@runyard/service';
 import type { Call } from '../door/call';
 import { idempotencyKeyOf } from '../idempotency/fingerprint';
+import type { StartRunBody } from './run-inputs';
 import type { RunRequests } from './run-requests.adapter';
 import type { Services } from './services.adapter';
 
@@ -26,7 +27,7 @@ export class RunStart {
   ) {}
 
   /** Throws the Problem that intake answered. */
-  async start(call: Call, body: StartRun): Promise<StartedRun> {
+  async start(call: Call, { purpose, ...body }: StartRunBody): Promise<StartedRun> {
     const { caller } = call;
     if (body.conversation_id !== undefined && caller.userId !== null)
       await this.requireConversation(call, body.conversation_id);
@@ -34,7 +35,7 @@ export class RunStart {
     const answer = await this.requests.send(caller.org, {
       ...body,
       key,
-      trigger: caller.userId === null ? 'requested' : 'manual',
+      trigger: purpose ?? (caller.userId === null ? 'requested' : 'manual'),
       requested_by: caller.actor,
     });
     return startedOf(answer, runIdOf(caller.org, key));

@@ -1,5 +1,4 @@
 import { Controller, StreamableFile } from '@nestjs/common';
-import type { StartRun } from '@runyard/contracts';
 import { Answer, FromRequest } from '../door/call';
 import type { Call } from '../door/call';
 import { Route } from '../door/route';
@@ -9,6 +8,7 @@ import { ANYBODY, STARTERS } from './access';
 import { EVENT_STREAM, STREAM_HEADERS, acceptsStream, wantsStream } from './event-stream';
 import { eventPage, runRow, startedRow } from './run-rows';
 import { runEvents, startRun } from './run-inputs';
+import type { StartRunBody } from './run-inputs';
 import { RunStart, preferredWait } from './run-start';
 import type { StartedRun } from './run-start';
 import { Services } from './services.adapter';
@@ -51,7 +51,7 @@ export class RunStreamController {
     ],
     idempotency: 'run',
   })
-  async start(@FromRequest() call: Call<StartRun & { stream: boolean }>): Promise<Answer> {
+  async start(@FromRequest() call: Call<StartRunBody & { stream: boolean }>): Promise<Answer> {
     const { stream, ...body } = call.input;
     const started = await this.starts.start(call, body);
     const headers = {
