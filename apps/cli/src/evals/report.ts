@@ -53,7 +53,7 @@ const ENTITIES: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', 
 /** Text of a model may hold anything; XML 1.0 has no place for control characters. */
 const xml = (text: string): string =>
   text
-    .replaceAll(/[\u0000-\u0008\u000b\u000c\u000e-\u001f\ufffe\uffff]|\p{Surrogate}/gu, '\ufffd')
+    .replaceAll(/[^\P{Cc}\t\n\r]|[\ufffe\uffff]|\p{Surrogate}/gu, '\ufffd')
     .replaceAll(/[&<>"]/g, (character) => ENTITIES[character] ?? character);
 
 /** What differs between two reports of a suite, case by case; `worse` counts cases that passed before and do not any more. */
