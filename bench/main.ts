@@ -1,5 +1,6 @@
 import { ledgerBenchmark } from './ledger/ledger-benchmark';
 import { runsBenchmark } from './runs/runs-benchmark';
+import { scheduleBenchmark } from './schedule/schedule-benchmark';
 
 /** Every benchmark by its name: what it shows, and how it is run. */
 const BENCHMARKS: Readonly<Record<string, { shows: string; run(args: string[]): Promise<number> }>> = {
@@ -12,13 +13,17 @@ const BENCHMARKS: Readonly<Record<string, { shows: string; run(args: string[]): 
       'reservations of one owner and of 1,000 beside a bare publish loop; `npm run bench -- ledger --help`',
     run: ledgerBenchmark,
   },
+  schedule: {
+    shows: 'how late runs start when thousands of agents are due at once; `npm run bench -- schedule --help`',
+    run: scheduleBenchmark,
+  },
 };
 
 async function main([name, ...args]: string[]): Promise<number> {
   const benchmark = name === undefined ? undefined : BENCHMARKS[name];
   if (benchmark) return benchmark.run(args);
   console.log('npm run bench -- <name> [options]\n');
-  for (const [each, { shows }] of Object.entries(BENCHMARKS)) console.log(`  ${each.padEnd(8)}${shows}`);
+  for (const [each, { shows }] of Object.entries(BENCHMARKS)) console.log(`  ${each.padEnd(10)}${shows}`);
   return name === undefined ? 0 : 2;
 }
 

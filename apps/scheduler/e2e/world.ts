@@ -28,6 +28,12 @@ export const DEATHS = [
 ] as const;
 export type Death = (typeof DEATHS)[number];
 
+/** Where a scheduler dies in its present life, and whether it has. What it remembers outlives it: so does a paused process. */
+export interface Life {
+  death?: Death;
+  dead?: boolean;
+}
+
 /** What a killed process leaves undone: its transaction rolls back, as the server does when a connection is gone. */
 class Killed extends LogUnavailable {}
 
@@ -174,20 +180,20 @@ export class World {
     }
   }
 
-  /** A scheduler; one that is to die does so the first time it comes to that point, and does nothing more. */
-  scheduler(death?: Death): DueSlots {
-    const log = new SlotLog(mortalLog(this.bus.log, death));
+  /** A scheduler; one that is to die does so the first time it comes to that point, and does nothing more in that life. */
+  scheduler(life: Life = {}): DueSlots {
+    const log = new SlotLog(mortalLog(this.bus.log, life));
     const rpc = {
       call: async (...args: unknown[]) => void this.cancelled.push(args[3]),
     } as unknown as RpcClient;
-    const clock = new AgentClock({ slots: log, runs: new Runs(mortalQueues(this.bus.queues, death), rpc) });
+    const clock = new AgentClock({ slots: log, runs: new Runs(mortalQueues(this.bus.queues, life), rpc) });
     const clocks = new ClockQueries(this.db);
     const take = clocks.take.bind(clocks);
     clocks.take = (scan, look) =>
       take(scan, async (rows: ClockRow[]) => {
-        if (death === 'read' && rows.length) throw new Killed(death);
+        if (life.death === 'read' && rows.length) throw new Killed(life.death);
         const looked = await look(rows);
-        if (death === 'before storing' && rows.length) throw new Killed(death);
+        if (life.death === 'before storing' && rows.length) throw new Killed(life.death);
         return looked;
       });
     const logger = { error: (facts: object) => void this.failures.push(facts) };
@@ -196,9 +202,9 @@ export class World {
   readonly failures: object[] = [];
 
   /** One pass of a scheduler that may be killed in it. */
-  async pass(death?: Death): Promise<'done' | 'killed'> {
+  async pass(death?: Death, scheduler = this.scheduler({ death })): Promise<'done' | 'killed'> {
     try {
-      await this.scheduler(death).pass();
+      await scheduler.pass();
       return 'done';
     } catch (error) {
       if (error instanceof Killed) return 'killed';
@@ -229,27 +235,26 @@ function textOf(event: ScheduleEvent): string {
     .trim();
 }
 
-function mortalLog(log: EventLog, death?: Death): Pick<EventLog, 'read' | 'append'> {
-  let dead = false;
+function mortalLog(log: EventLog, life: Life): Pick<EventLog, 'read' | 'append'> {
   return {
     read: (subject, after) => log.read(subject, after),
     async append(commit) {
-      if (dead || parseSubject(commit.subject)?.context !== 'schedules') throw new Killed('dead');
-      if (death === 'before append') throw new Killed(death);
+      if (life.dead || parseSubject(commit.subject)?.context !== 'schedules') throw new Killed('dead');
+      if (life.death === 'before append') throw new Killed(life.death);
       const appended = await log.append(commit);
-      dead = death === 'after append';
-      if (dead) throw new Killed('after append');
+      life.dead = life.death === 'after append';
+      if (life.dead) throw new Killed('after append');
       return appended;
     },
   };
 }
 
-function mortalQueues(queues: WorkQueues, death?: Death): Pick<WorkQueues, 'publish'> {
+function mortalQueues(queues: WorkQueues, life: Life): Pick<WorkQueues, 'publish'> {
   return {
     async publish(subject, body, headers) {
-      if (death === 'before request') throw new Killed(death);
+      if (life.death === 'before request') throw new Killed(life.death);
       const stored = await queues.publish(subject, body, headers);
-      if (death === 'after request') throw new Killed(death);
+      if (life.death === 'after request') throw new Killed(life.death);
       return stored;
     },
   };

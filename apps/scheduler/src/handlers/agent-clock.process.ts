@@ -9,6 +9,9 @@ import type { SlotLog } from './slot-log.adapter';
 /** A holder that is to be replaced is asked to end again after this long. */
 export const CANCEL_AGAIN_MS = 10_000;
 
+/** No schedule has two slots within this time. */
+const CLOSEST_SLOTS_MS = 60_000;
+
 export interface ClockPorts {
   slots: SlotLog;
   runs: Runs;
@@ -24,7 +27,7 @@ export class AgentClock {
 
   async look(row: ClockRow, now: number): Promise<ClockAfter> {
     const { org, agentId } = row;
-    let state = await this.ports.slots.read(org, agentId);
+    let state = this.known(row, now) ?? (await this.ports.slots.read(org, agentId));
     await this.send(row, row.requested, state);
     if (!row.present || !row.open) {
       const reason = row.present ? 'closed' : 'deleted';
@@ -41,6 +44,19 @@ export class AgentClock {
     const found = dueSlots(row.schedule, row, { first: plan.next, now, catchUp: row.catchUp });
     state = await this.due(row, state, found);
     return this.waiting(row, state, nextAfter(row, found.newest ?? now, state, now), now);
+  }
+
+  /**
+   * A slot that has just come due is decided about on what is remembered: the append proves that it holds. Where it does
+   * not, another scheduler has decided about this very slot (no second one can be due yet), and the decision comes back
+   * with what the log says, to be sent again. A slot that waited longer could follow an unsent one: then the log is read.
+   */
+  private known(row: ClockRow, now: number): AgentSlots | undefined {
+    const { next, deferred, stale, open, org, agentId, requested } = row;
+    const justDue = next !== null && next <= now && now < next + CLOSEST_SLOTS_MS;
+    return open && !stale && deferred === null && justDue
+      ? this.ports.slots.remembered(org, agentId, requested)
+      : undefined;
   }
 
   private async due(

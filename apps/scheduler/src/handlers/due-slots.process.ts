@@ -5,9 +5,9 @@ import { CANCEL_AGAIN_MS } from './agent-clock.process';
 import type { AgentClock } from './agent-clock.process';
 
 /** Clocks in one transaction: their appends must fit into the time that a transaction may take. */
-const BATCH = 100;
+const BATCH = 250;
 /** Clocks looked at side by side. */
-const SIDE_BY_SIDE = 16;
+const SIDE_BY_SIDE = 48;
 /** An agent whose log cannot be decided about is looked at again after this long. */
 const FAILED_MS = 30_000;
 /** A slot that is due for this long and not decided is overdue. */
