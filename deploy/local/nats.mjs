@@ -93,7 +93,7 @@ export async function findNatsServer({
   );
 }
 
-function configuration({ dir, port, syncAlways }) {
+function configuration({ dir, port, syncAlways, authorization }) {
   return `# Written by deploy/local/nats.mjs at every start.
 listen: "127.0.0.1:${port}"
 ports_file_dir: ${JSON.stringify(join(dir, 'ports'))}
@@ -107,7 +107,7 @@ jetstream {
   # "always": an acknowledged event survives power loss. The server's own default flushes every two minutes.
   sync_interval: ${syncAlways ? 'always' : '"2m"'}
 }
-`;
+${authorization}`;
 }
 
 /** Port of a started server, from the file that it writes once it accepts connections. */
@@ -145,20 +145,37 @@ function lastLines(file) {
 const children = new Set();
 process.on('exit', () => children.forEach((child) => child.kill('SIGKILL')));
 
-/**
- * Starts a nats-server with JetStream on loopback, its data, log and configuration in `dir`.
- * `syncAlways` (default true) syncs every message to disk; false survives kill -9 but not power loss.
- * `stop` ends it in order, `kill` is kill -9; both resolve when the process is gone.
- * @param {{ dir: string, port?: number, syncAlways?: boolean, log?: (line: string) => void, binary?: string }} options
- * @returns {Promise<{ url: string, port: number, pid: number, exited: Promise<void>, stop(): Promise<void>, kill(): Promise<void> }>}
- */
-export async function startNatsServer({ dir, port = -1, syncAlways = true, log = () => {}, binary }) {
-  const file = binary ?? (await findNatsServer({ log }));
+function prepare(dir, text) {
   mkdirSync(join(dir, 'data'), { recursive: true });
   rmSync(join(dir, 'ports'), { recursive: true, force: true });
   mkdirSync(join(dir, 'ports'), { recursive: true });
-  writeFileSync(join(dir, 'nats.conf'), configuration({ dir, port, syncAlways }));
-  const child = spawn(file, ['-c', join(dir, 'nats.conf')], { stdio: 'ignore', detached: false });
+  writeFileSync(join(dir, 'nats.conf'), text);
+}
+
+/**
+ * Starts a nats-server with JetStream on loopback, its data, log and configuration in `dir`.
+ * `syncAlways` (default true) syncs every message to disk; false survives kill -9 but not power loss.
+ * `authorization`: a block of the server's configuration; the passwords that it names come from `env`.
+ * `stop` ends it in order, `kill` is kill -9; both resolve when the process is gone.
+ * @param {{ dir: string, port?: number, syncAlways?: boolean, log?: (line: string) => void, binary?: string, authorization?: string, env?: Record<string, string> }} options
+ * @returns {Promise<{ url: string, port: number, pid: number, exited: Promise<void>, stop(): Promise<void>, kill(): Promise<void> }>}
+ */
+export async function startNatsServer({
+  dir,
+  port = -1,
+  syncAlways = true,
+  log = () => {},
+  binary,
+  authorization = '',
+  env = {},
+}) {
+  const file = binary ?? (await findNatsServer({ log }));
+  prepare(dir, configuration({ dir, port, syncAlways, authorization }));
+  const child = spawn(file, ['-c', join(dir, 'nats.conf')], {
+    stdio: 'ignore',
+    detached: false,
+    env: { ...process.env, ...env },
+  });
   const exited = new Promise((resolve) => {
     child.once('exit', () => resolve());
     child.once('error', () => resolve());

@@ -1,9 +1,7 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import type { INestApplicationContext } from '@nestjs/common';
-import { connect } from '@nats-io/transport-node';
-import type { Caller } from '@runyard/contracts';
-import { NatsRpcClient, OpsServer, opsTargetOf, startService } from '@runyard/service';
+import { OpsServer, opsTargetOf, startService } from '@runyard/service';
 import type { ServiceConfig } from '@runyard/service';
 import { GATEWAY_DEFAULTS } from '../../apps/gateway/src/config';
 import { startGateway } from '../../apps/gateway/src/http.module';
@@ -11,6 +9,8 @@ import type { RunningGateway } from '../../apps/gateway/src/http.module';
 import { EXECUTOR_DEFAULTS } from '../../apps/run-executor/src/config';
 import type { ExecutorConfig } from '../../apps/run-executor/src/config';
 import { RunExecutorModule } from '../../apps/run-executor/src/run-executor.module';
+import { createOrg } from './installation';
+import type { CreatedOrg, NewOrg } from './installation';
 import { hostedModules, SERVICES } from './services';
 import type { Clocks } from './services';
 import { startStack } from './stack';
@@ -34,13 +34,6 @@ export interface PlatformOptions extends Clocks {
   /** Requests a key may make in a minute. */
   ratePerMinute?: number;
   log?: (line: string) => void;
-}
-
-/** An org with its first admin, as the registry created it. */
-export interface CreatedOrg {
-  org: { org_id: string };
-  user: { user_id: string };
-  key: { key: string };
 }
 
 /** The whole product in one process, on servers of its own or given ones. */
@@ -81,30 +74,12 @@ export class Platform {
     return this.gateway.url;
   }
 
-  get opsPort(): number | undefined {
-    return this.ops?.port;
+  get opsUrl(): string {
+    return `http://127.0.0.1:${this.ops?.port ?? 0}`;
   }
 
-  /** Creates an org, its first admin and a key for that admin; the key is shown this once. */
-  async createOrg(input: {
-    org_id?: string;
-    name: string;
-    time_zone: string;
-    admin: object;
-    key_label: string;
-  }): Promise<CreatedOrg> {
-    const connection = await connect({ servers: this.stack.natsUrl });
-    const installation: Caller = { org: NO_ORG, actor: 'system:installation', userId: null, roles: [] };
-    try {
-      return await new NatsRpcClient(connection).call<CreatedOrg>(
-        'agent-registry',
-        'orgs.create',
-        installation,
-        input,
-      );
-    } finally {
-      await connection.close();
-    }
+  createOrg(input: NewOrg): Promise<CreatedOrg> {
+    return createOrg(this.stack, input);
   }
 
   /** Environment of an executor process that joins this platform. */
@@ -128,9 +103,6 @@ export class Platform {
     await this.stack.stop();
   }
 }
-
-/** Calls of the installation itself belong to no org. */
-const NO_ORG = '00000000-0000-0000-0000-000000000000';
 
 function configFor(stack: Stack, service: string, options: PlatformOptions): ServiceConfig {
   return {

@@ -16,6 +16,7 @@ import {
   urlFor,
 } from '@runyard/persistence';
 import type { Migration } from '@runyard/persistence';
+import { ACCESS, authorization, OPERATOR, passwordVariable } from '../nats/access';
 import { streamDefinitions } from '../nats/streams';
 import { startNatsServer } from './nats.mjs';
 import { startPostgres } from './postgres.mjs';
@@ -29,6 +30,8 @@ export interface StackOptions {
   /** Servers that exist already; what is missing is started. */
   databaseUrl?: string;
   natsUrl?: string;
+  /** True: a user of the bus for each service, with what it may do and no more; only on a server that is started here. */
+  usersOfBus?: boolean;
   log?: (line: string) => void;
 }
 
@@ -39,21 +42,31 @@ export interface Stack {
   ownerUrl: string;
   urlOf(service: string): string;
   acrossUrlOf(service: string): string;
+  /** How a service, or the operator, signs on to the bus; undefined: it asks for nothing. */
+  busLogin(user: string): BusLogin | undefined;
   /** Process ids of the servers that were started here. */
   pids: { postgres?: number; nats?: number };
   stop(): Promise<void>;
 }
 
+export interface BusLogin {
+  user: string;
+  pass: string;
+}
+
 /** Starts what is missing of Postgres and NATS, makes roles, applies migrations and streams. Repeatable on one folder. */
 export async function startStack(options: StackOptions): Promise<Stack> {
   mkdirSync(options.folder, { recursive: true });
-  const started = await startServers(options);
+  const passwords = derivedPasswords(installationSecret(options.folder));
+  const withUsers = options.usersOfBus === true && options.natsUrl === undefined;
+  const busLogin = (user: string) => (withUsers ? { user, pass: passwords(`bus ${user}`) } : undefined);
+  const started = await startServers(options, withUsers ? accessTo(busLogin) : {});
   try {
-    const passwords = derivedPasswords(installationSecret(options.folder));
     await prepareDatabase(started.ownerUrl, options.services, passwords);
-    await prepareStreams(started.natsUrl);
+    await prepareStreams(started.natsUrl, busLogin(OPERATOR));
     return {
       ...started,
+      busLogin,
       urlOf: (service) => urlFor(started.ownerUrl, roleOf(service), passwords(roleOf(service))),
       acrossUrlOf: (service) =>
         urlFor(started.ownerUrl, acrossRoleOf(service), passwords(acrossRoleOf(service))),
@@ -66,10 +79,13 @@ export async function startStack(options: StackOptions): Promise<Stack> {
 
 type Servers = Pick<Stack, 'natsUrl' | 'ownerUrl' | 'pids' | 'stop'>;
 
-async function startServers({ folder, durable, databaseUrl, natsUrl, log }: StackOptions): Promise<Servers> {
+async function startServers(
+  { folder, durable, databaseUrl, natsUrl, log }: StackOptions,
+  access: { authorization?: string; env?: Record<string, string> },
+): Promise<Servers> {
   const [postgres, nats] = await Promise.allSettled([
     databaseUrl ? null : startPostgres({ dataDir: join(folder, 'postgres'), durable, database: 'runyard' }),
-    natsUrl ? null : startNatsServer({ dir: join(folder, 'nats'), syncAlways: durable, log }),
+    natsUrl ? null : startNatsServer({ dir: join(folder, 'nats'), syncAlways: durable, log, ...access }),
   ]);
   const stops = [postgres, nats].map((one) => (one.status === 'fulfilled' ? one.value : null));
   const stop = async () => void (await Promise.all(stops.map(async (server) => server?.stop())));
@@ -85,6 +101,13 @@ async function startServers({ folder, durable, databaseUrl, natsUrl, log }: Stac
     pids: { postgres: db?.pid, nats: bus?.pid },
     stop,
   };
+}
+
+/** What the server must know to let each service in. */
+function accessTo(login: (user: string) => BusLogin | undefined) {
+  const users = [OPERATOR, ...Object.keys(ACCESS)];
+  const env = users.map((user) => [passwordVariable(user), login(user)?.pass ?? '']);
+  return { authorization: authorization(), env: Object.fromEntries(env) as Record<string, string> };
 }
 
 /** One secret of the installation, from which the roles' passwords derive. */
@@ -116,8 +139,8 @@ async function prepareDatabase(
   }
 }
 
-async function prepareStreams(natsUrl: string): Promise<void> {
-  const connection = await connect({ servers: natsUrl });
+async function prepareStreams(natsUrl: string, login: BusLogin | undefined): Promise<void> {
+  const connection = await connect({ servers: natsUrl, ...login });
   try {
     await applyStreams(connection, streamDefinitions());
   } finally {

@@ -17,6 +17,14 @@ const startEnv = z.object({
     .default('power-loss'),
 });
 
+/** What processes of services need of the environment beside their own settings. */
+const inherited = (env: NodeJS.ProcessEnv = process.env): Record<string, string> =>
+  Object.fromEntries(
+    ['PATH', 'HOME', 'TMPDIR', ...Object.keys(traceEnv)].flatMap((name) =>
+      env[name] ? [[name, env[name]]] : [],
+    ),
+  );
+
 /** What `npm start` reads of the environment. */
 export function readStartConfig() {
   const v = readEnv(startEnv);
@@ -26,5 +34,6 @@ export function readStartConfig() {
     logLevel: v.RUNYARD_LOG_LEVEL,
     durable: v.RUNYARD_DURABILITY === 'power-loss',
     traces: tracesOf(v),
+    inherited: inherited(),
   };
 }

@@ -5,16 +5,32 @@ import { parseArgs } from 'node:util';
 import { ApiClient } from './api-client';
 import { DEMONSTRATION_AGENT, QUESTION, seedDemonstration, stdioCommand } from './demonstration';
 import { LiveRun } from './live-run';
+import { OPERATOR } from '../nats/access';
+import type { CreatedOrg, NewOrg } from './installation';
 import { Platform } from './platform';
+import { ProcessPlatform } from './process-platform';
+import type { BusLogin, Stack } from './stack';
 import { readStartConfig } from './start.config';
 
 const HELP = `npm start [-- options]
 
+  --processes     every service as a process of its own, as in production
   --once          end with exit code 0 after the first run
   --port N        port of the HTTP API (default 8080, or a free one where that is taken; 0: a free one)
   --folder DIR    where data and keys lie (default .runyard)
   --help          this text
 `;
+
+/** The product, in one process or many. */
+interface RunningPlatform {
+  stack: Stack;
+  apiUrl: string;
+  /** Where health and metrics are asked for; of many processes the gateway's. */
+  opsUrl: string;
+  folders: { recordings: string };
+  createOrg(input: NewOrg): Promise<CreatedOrg>;
+  stop(): Promise<void>;
+}
 
 /** What tools of this machine need to reach the running product; for its owner's eyes only. */
 interface Connection {
@@ -33,6 +49,7 @@ const say = (line = ''): void => console.log(line);
 async function main(): Promise<void> {
   const { values } = parseArgs({
     options: {
+      processes: { type: 'boolean' },
       once: { type: 'boolean' },
       port: { type: 'string' },
       folder: { type: 'string' },
@@ -45,18 +62,17 @@ async function main(): Promise<void> {
   const config = readStartConfig();
   say('Starting Postgres, NATS and all services …');
   const startedAt = performance.now();
-  const platform = await Platform.start({
-    folder,
-    durable: config.durable,
-    httpPort: await freeOr(Number(values.port ?? 8_080)),
-    opsPort: 0,
-    logLevel: config.logLevel,
-    databaseUrl: config.databaseUrl,
-    natsUrl: config.natsUrl,
-    traces: config.traces,
-    executor: { stdioCommands: [stdioCommand(root)] },
-    log: (line) => config.logLevel === 'debug' && say(line),
-  });
+  const httpPort = await freeOr(Number(values.port ?? 8_080));
+  const log = (line: string) => config.logLevel === 'debug' && say(line);
+  const options = { ...config, folder, httpPort, log };
+  const command = stdioCommand(root);
+  const platform: RunningPlatform = values.processes
+    ? await ProcessPlatform.start({
+        ...options,
+        env: config.inherited,
+        settings: { 'run-executor': { RUNYARD_MCP_STDIO_COMMANDS: command.join(' ') } },
+      })
+    : await Platform.start({ ...options, opsPort: 0, executor: { stdioCommands: [command] } });
   const stopped = stopOnSignal(platform);
   try {
     const connection = await connectionOf(platform, join(folder, 'connection.json'));
@@ -72,21 +88,24 @@ async function main(): Promise<void> {
 }
 
 /** The org and key of this installation; made at the first start, and again where the file was lost. */
-async function connectionOf(platform: Platform, file: string): Promise<Connection> {
+async function connectionOf(platform: RunningPlatform, file: string): Promise<Connection> {
   const known = existsSync(file) ? (JSON.parse(readFileSync(file, 'utf8')) as Connection) : undefined;
   const made = known ?? (await newOrg(platform));
   const connection: Connection = {
     ...made,
     api_url: platform.apiUrl,
-    ops_url: `http://127.0.0.1:${platform.opsPort}`,
-    nats_url: platform.stack.natsUrl,
+    ops_url: platform.opsUrl,
+    nats_url: withLogin(platform.stack.natsUrl, platform.stack.busLogin(OPERATOR)),
     database_url: platform.stack.ownerUrl,
   };
   writeFileSync(file, `${JSON.stringify(connection, null, 2)}\n`, { mode: 0o600 });
   return connection;
 }
 
-async function newOrg(platform: Platform): Promise<Pick<Connection, 'org_id' | 'user_id' | 'keys'>> {
+const withLogin = (url: string, login: BusLogin | undefined): string =>
+  login ? url.replace('://', `://${login.user}:${login.pass}@`) : url;
+
+async function newOrg(platform: RunningPlatform): Promise<Pick<Connection, 'org_id' | 'user_id' | 'keys'>> {
   const { org, user, key } = await platform.createOrg({
     name: 'Demonstration',
     time_zone: 'Europe/Berlin',
@@ -127,7 +146,7 @@ the same rows  npx runyard verify
 }
 
 /** Waits for Ctrl-C or SIGTERM, then stops everything in order; a second signal ends at once. */
-async function stopOnSignal(platform: Platform): Promise<void> {
+async function stopOnSignal(platform: RunningPlatform): Promise<void> {
   say('Ctrl-C stops everything.');
   await new Promise<void>((resolve) => {
     let asked = false;

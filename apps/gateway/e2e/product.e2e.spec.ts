@@ -4,10 +4,11 @@ import { join } from 'node:path';
 import type { z } from 'zod';
 import { eventually, freshDatabase, startNats } from '@runyard/testing';
 import type { TestDatabase, TestNats } from '@runyard/testing';
-import { Platform } from '../../../deploy/local/platform';
 import * as registryRows from '../src/handlers/rows';
 import * as runRows from '../src/handlers/run-rows';
 import { readEventStream } from './event-stream-reader';
+import { startProduct } from './topology';
+import type { Product } from './topology';
 
 jest.setTimeout(120_000);
 
@@ -15,7 +16,7 @@ const rows = { ...registryRows, ...runRows };
 let folder: string;
 let nats: TestNats;
 let db: TestDatabase;
-let platform: Platform;
+let platform: Product;
 let admin: string;
 let member: { id: string; key: string };
 let colleague: { id: string; key: string };
@@ -106,16 +107,7 @@ async function person(email: string): Promise<{ id: string; key: string }> {
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'runyard-e2e-'));
   [nats, db] = await Promise.all([startNats(), freshDatabase()]);
-  platform = await Platform.start({
-    folder,
-    durable: false,
-    httpPort: 0,
-    opsPort: 0,
-    logLevel: 'warn',
-    databaseUrl: db.ownerUrl,
-    natsUrl: nats.url,
-    executor: {},
-  });
+  platform = await startProduct({ folder, databaseUrl: db.ownerUrl, natsUrl: nats.url });
   writeFileSync(join(platform.folders.recordings, 'sum.json'), JSON.stringify(recording));
   const org = (name: string) =>
     platform.createOrg({

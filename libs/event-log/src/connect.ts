@@ -8,7 +8,7 @@ import { History, streamOf } from './history';
 import { withLimit } from './limit';
 import { MAX_QUEUE_BYTES, publishItem, tooLarge } from './publish';
 import { QueueWorker } from './queue.consumer';
-import { checkServer } from './server';
+import { checkServer, withoutLogin } from './server';
 import type { Patience } from './stream-api';
 import type { Interruption, TailParts } from './reading';
 import { jointTails } from './joint-tail';
@@ -16,7 +16,7 @@ import type { WorkQueues } from './queue';
 import type { EventLog, Notice } from './types';
 
 export interface ConnectOptions {
-  /** `nats://host:port`, one or several of a cluster. */
+  /** `nats://[user:password@]host:port`, one or several of a cluster. */
   servers: string | string[];
   /** Shown in the server's list of connections. */
   name: string;
@@ -58,7 +58,9 @@ export async function connectEventLog(options: ConnectOptions): Promise<EventLog
 }
 
 /** Quick and patient: a lost host is noticed within 10 s, a restarted server is found again within about 0.3 s (P3.4). */
-function connectionOptions({ servers, name, user, pass, token, tls }: ConnectOptions): NodeConnectionOptions {
+function connectionOptions(options: ConnectOptions): NodeConnectionOptions {
+  const { name, token, tls } = options;
+  const { servers, user = options.user, pass = options.pass } = withoutLogin(options.servers);
   return {
     servers,
     name,

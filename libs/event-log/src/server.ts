@@ -47,3 +47,13 @@ export function checkServer(info: ServerInfo | undefined): void {
       `The NATS server takes payloads up to ${info.max_payload} bytes; set max_payload to 1MB`,
     );
 }
+
+/** Addresses, and the login that stands in one of them: the client library knows no login in a URL. */
+export function withoutLogin(given: string | string[]): { servers: string[]; user?: string; pass?: string } {
+  const urls = [given].flat();
+  const first = urls.find((url) => url.includes('@'));
+  const login = /^[a-z]+:\/\/([^:@]+):([^@]*)@/.exec(first ?? '');
+  const servers = urls.map((url) => url.replace(/^([a-z]+:\/\/)[^@]*@/, '$1'));
+  if (!login) return { servers };
+  return { servers, user: decodeURIComponent(login[1] ?? ''), pass: decodeURIComponent(login[2] ?? '') };
+}
