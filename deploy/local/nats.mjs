@@ -5,11 +5,12 @@
  * official release. Nothing is installed into the system, so that it works for any user.
  */
 import { execFile, spawn } from 'node:child_process';
-import { accessSync, constants, mkdirSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { accessSync, constants, mkdirSync, readFileSync, readdirSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { promisify } from 'node:util';
+import { prepareFolder } from './nats-folder.mjs';
 import { downloadPackage, downloadRelease } from '../nats/download.mjs';
 
 const run = promisify(execFile);
@@ -93,23 +94,6 @@ export async function findNatsServer({
   );
 }
 
-function configuration({ dir, port, syncAlways, authorization }) {
-  return `# Written by deploy/local/nats.mjs at every start.
-listen: "127.0.0.1:${port}"
-ports_file_dir: ${JSON.stringify(join(dir, 'ports'))}
-log_file: ${JSON.stringify(join(dir, 'nats.log'))}
-max_payload: 1MB
-# A lost client is noticed within seconds (protocol P3.4).
-ping_interval: "5s"
-ping_max: 2
-jetstream {
-  store_dir: ${JSON.stringify(join(dir, 'data'))}
-  # "always": an acknowledged event survives power loss. The server's own default flushes every two minutes.
-  sync_interval: ${syncAlways ? 'always' : '"2m"'}
-}
-${authorization}`;
-}
-
 /** Port of a started server, from the file that it writes once it accepts connections. */
 function portFromFile(dir, pid) {
   const name = readdirSync(dir).find((file) => file.endsWith(`_${pid}.ports`));
@@ -145,13 +129,6 @@ function lastLines(file) {
 const children = new Set();
 process.on('exit', () => children.forEach((child) => child.kill('SIGKILL')));
 
-function prepare(dir, text) {
-  mkdirSync(join(dir, 'data'), { recursive: true });
-  rmSync(join(dir, 'ports'), { recursive: true, force: true });
-  mkdirSync(join(dir, 'ports'), { recursive: true });
-  writeFileSync(join(dir, 'nats.conf'), text);
-}
-
 /**
  * Starts a nats-server with JetStream on loopback, its data, log and configuration in `dir`.
  * `syncAlways` (default true) syncs every message to disk; false survives kill -9 but not power loss.
@@ -170,10 +147,9 @@ export async function startNatsServer({
   env = {},
 }) {
   const file = binary ?? (await findNatsServer({ log }));
-  prepare(dir, configuration({ dir, port, syncAlways, authorization }));
+  prepareFolder({ dir, port, syncAlways, authorization });
   const child = spawn(file, ['-c', join(dir, 'nats.conf')], {
     stdio: 'ignore',
-    detached: false,
     env: { ...process.env, ...env },
   });
   const exited = new Promise((resolve) => {
