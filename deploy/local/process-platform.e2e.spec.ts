@@ -102,7 +102,7 @@ function asking({ platform, key }: { platform: ProcessPlatform; key: string }) {
         if (answer.ok) return ((await answer.json()) as { run_id: string }).run_id;
         // In flight under the same key, or a service that is away: ask again.
         if (answer.status < 500 && answer.status !== 409)
-          throw new Refused(answer.status, 'refused', await answer.text());
+          throw new Refused(answer.status, (await answer.json()) as Record<string, unknown>);
       } catch (error) {
         if (error instanceof Refused) throw error;
       }
