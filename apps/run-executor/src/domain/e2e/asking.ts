@@ -44,8 +44,16 @@ export class AskingRun {
   rules: Rules;
   policyVersion = 1;
 
-  constructor({ mode = 'ask', policy = 'park', rules = {}, maxSteps = 9 }: Start = {}) {
+  /** The same run at the same place; what happens to one does not happen to the other. */
+  copy(): AskingRun {
+    const copy = new AskingRun(null);
+    return Object.assign(copy, { run: this.run, log: [...this.log], now: this.now, rules: this.rules });
+  }
+
+  constructor(start: Start | null = {}) {
+    const { mode = 'ask', policy = 'park', rules = {}, maxSteps = 9 } = start ?? {};
     this.rules = rules;
+    if (start === null) return;
     const first = born();
     if (first.type !== 'RunQueued') throw new Error('no birth');
     const { settings } = first.data;
