@@ -21,6 +21,7 @@ import type { ExecutorConfig } from './config';
 import { assemble, reactionsOf } from './handlers/assembly.process';
 import type { Executor } from './handlers/assembly.process';
 import { ChildrenReaction } from './handlers/children-reaction.process';
+import { BulkController } from './handlers/bulk.controller';
 import { ControlsController } from './handlers/controls.controller';
 import { ConversationsController } from './handlers/conversations.controller';
 import { ExecutorProcess } from './handlers/executor.process';
@@ -109,6 +110,7 @@ const providersOf = (config: ExecutorConfig): Provider[] => [
     }),
   },
   { provide: RUN_QUERIES, inject: [DATABASE], useFactory: (db: Database) => new RunQueries(db) },
+  BulkController,
   ControlsController,
   ConversationsController,
   FenceController,

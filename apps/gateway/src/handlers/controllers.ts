@@ -12,7 +12,7 @@ import { KnowledgeController } from './knowledge.controller';
 import { PeopleController } from './people.controller';
 import { PermissionRulesController } from './permission-rules.controller';
 import { RunStreamController } from './run-stream.controller';
-import { RunSuccessorsController } from './run-successors.controller';
+import { BulkActionsController, RunSuccessorsController } from './run-successors.controller';
 import { RunsController } from './runs.controller';
 import { SchedulesController } from './schedules.controller';
 import { TaskLocksController } from './task-locks.controller';
@@ -25,6 +25,7 @@ export const CONTROLLERS = [
   RunStreamController,
   RunsController,
   RunSuccessorsController,
+  BulkActionsController,
   ConversationsController,
   AgentsController,
   AgentVersionsController,

@@ -30,6 +30,7 @@ import { Intake } from './intake.process';
 import { Presence } from './presence.adapter';
 import { RegistryFacts } from './registry.adapter';
 import { RunLog } from './run-log.adapter';
+import { stopReaction } from './agent-stops.process';
 import { Successors } from './successors.process';
 import { Sweep } from './sweep.process';
 import { RunTelemetry } from './telemetry.adapter';
@@ -62,6 +63,7 @@ export interface Executor {
   budgets: Budgets;
   children: Children;
   runs: RunLog;
+  registry: RegistryFacts;
   conversations: Conversations;
   operations: OperationsQueries;
   drivers: Drivers;
@@ -127,6 +129,7 @@ function partsOf(on: Foundations) {
 
 /** What makes the executor append where others have decided (P8.2). */
 export const reactionsOf = (executor: Executor, { approvalTtlMs }: ExecutorConfig): Reaction[] => [
+  stopReaction(executor),
   decisionReaction({ ...executor, clock: Date.now, approvalTtlMs }),
 ];
 

@@ -52,6 +52,14 @@ export const listRunsSchema = z.strictObject({
   to: time.optional(),
 });
 
+/** `runs.bulk`: what is done to every unfinished run that the filter of the list finds. */
+export const bulkActionSchema = z.strictObject({
+  action: z.enum(['cancel'], 'must be cancel'),
+  filter: listRunsSchema.omit({ limit: true, cursor: true, at_least: true }),
+  /** True: says which runs it would be, and does nothing. */
+  preview: z.boolean('must be true or false').default(false),
+});
+
 /** The caller's idempotency key, where the door has one. */
 const key = z.string().min(1, 'must not be empty').max(255, 'must be at most 255 characters').optional();
 
