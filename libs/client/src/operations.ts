@@ -117,6 +117,22 @@ export type SuccessorRun = {
 
 export type RunsContinueSchema0 = string | number | boolean | null | (RunsContinueSchema0)[] | { [name: string]: RunsContinueSchema0 };
 
+export type BulkAction = {
+  action: "cancel";
+  preview: boolean;
+  count: number;
+  /** More runs are left; the same action takes them up next */
+  more: boolean;
+  sample: (string)[];
+  results: ({
+    run_id: string;
+    outcome: "cancelled" | "requested" | "refused";
+    state: string | null;
+    code: string | null;
+    detail: string | null;
+  })[];
+};
+
 export type Conversation = {
   conversation_id: string;
   title: string;
@@ -943,6 +959,29 @@ export interface Operations {
       message?: string;
     };
     answer: SuccessorRun;
+  };
+  /** Cancel all unfinished runs that a filter finds. */
+  "POST /v1/bulk-actions": {
+    path: {};
+    query: {};
+    body: {
+      action: "cancel";
+      filter: {
+        agent_id?: string;
+        state?: "queued" | "running" | "awaiting_approval" | "paused" | "waiting" | "succeeded" | "failed" | "cancelled" | "skipped";
+        status?: "running" | "completed" | "budget_exhausted" | "spend_limit_exceeded" | "error" | "cancelled" | "skipped";
+        termination?: "Completed" | "BudgetExceeded" | "Deadline" | "ConfirmationPending" | "ToolFailure" | "Refused" | "Error" | "Cancelled";
+        parent_run_id?: string;
+        source_run_id?: string;
+        conversation_id?: string;
+        trigger?: "manual" | "scheduled" | "requested" | "delegated" | "task" | "continuation" | "fork" | "eval";
+        user_id?: string;
+        from?: string;
+        to?: string;
+      };
+      preview?: boolean;
+    };
+    answer: BulkAction;
   };
   /** Create a conversation. */
   "POST /v1/conversations": {
