@@ -10,7 +10,7 @@ import { requireStartable } from '../domain/intake';
 import { foldNew } from '../domain/next';
 import { isLive } from '../domain/run';
 import type { Run } from '../domain/run';
-import { runsOfAgent } from '../projections/agent-run-ids';
+import { runsOfAgent } from '../projections/agent-runs.queries';
 import type { Presence } from './presence.adapter';
 import type { RegistryFacts } from './registry.adapter';
 import type { RunLog } from './run-log.adapter';
