@@ -2,6 +2,7 @@ import { Command, CommanderError } from 'commander';
 import { auditCommands } from './audit';
 import { NoAnswer, Refused } from '@runyard/client';
 import { Problem } from '@runyard/contracts';
+import { archiveCommands } from './archive';
 import type { CommandLine, Commands } from './command';
 import { coloursWanted } from './config';
 import { deadCommands } from './dead';
@@ -27,6 +28,7 @@ const COMMANDS: readonly Commands[] = [
   retentionCommands,
   eraseCommands,
   evalCommands,
+  archiveCommands,
 ];
 
 const EXIT_CODES = `

@@ -23,3 +23,4 @@ export {
   type StreamOperations,
   type StreamReport,
 } from './stream-operations';
+export { RestoreRefused, restoreStream, type ArchivedCommit, type Restored } from './restore';
