@@ -1,4 +1,5 @@
 import { ledgerBenchmark } from './ledger/ledger-benchmark';
+import { replayBenchmark } from './replay/replay-benchmark';
 import { runsBenchmark } from './runs/runs-benchmark';
 import { scheduleBenchmark } from './schedule/schedule-benchmark';
 
@@ -12,6 +13,9 @@ const BENCHMARKS: Readonly<Record<string, { shows: string; run(args: string[]): 
     shows:
       'reservations of one owner and of 1,000 beside a bare publish loop; `npm run bench -- ledger --help`',
     run: ledgerBenchmark,
+  replay: {
+    shows: 'all projections made anew from the log and compared; `npm run bench -- replay --help`',
+    run: replayBenchmark,
   },
   schedule: {
     shows: 'how late runs start when thousands of agents are due at once; `npm run bench -- schedule --help`',

@@ -1,9 +1,7 @@
-import { execFileSync } from 'node:child_process';
-import { readFileSync, writeFileSync } from 'node:fs';
-import { cpus, release, totalmem } from 'node:os';
-import { findNatsServer } from '../../deploy/local/nats.mjs';
+import { writeFileSync } from 'node:fs';
 import { ITERATIONS } from './catalogue';
 import { Laboratory } from './laboratory';
+import { machineFacts } from './machine';
 import { measureLongRun, SHORT_STEPS } from './long-run';
 import { measureMemory } from './memory';
 import { HELP, parseOptions } from './options';
@@ -62,17 +60,4 @@ async function measure(durability: DurabilityClass, options: RunsOptions): Promi
   }
   if (wanted('memory')) measured.memory = await measureMemory(options, say);
   return measured;
-}
-
-async function machineFacts(): Promise<Record<string, string>> {
-  const version = execFileSync(await findNatsServer(), ['--version'], { encoding: 'utf8' }).trim();
-  const disk = /^\S+ \/ (\S+)/m.exec(readFileSync('/proc/mounts', 'utf8'))?.[1] ?? 'unknown';
-  return {
-    processors: `${cpus().length} x ${cpus()[0]?.model ?? 'unknown'}`,
-    memory: `${Math.round(totalmem() / 2 ** 30)} GiB`,
-    disk: `${disk} on /`,
-    kernel: `Linux ${release()}`,
-    node: `Node ${process.version}`,
-    nats: version,
-  };
 }
