@@ -193,3 +193,28 @@ test('runyard verify proves every projection of the product', async () => {
     expect(named).toContain(name);
   expect((await world.runyard('verify', 'nonsense')).said).toContain('There is no projection nonsense');
 });
+
+test('runyard doctor finds nothing to mend, and says the remedy where a stream is not as declared or a reader is lost', async () => {
+  const well = await world.runyard('doctor');
+  expect([well.code, well.out.filter((line) => line.startsWith('MEND'))]).toEqual([0, []]);
+  const other = await world.runyard('doctor', '--replicas', '3');
+  expect(other.code).toBe(1);
+  expect(other.out.join('\n')).toMatch(
+    /MEND {2}stream RUNS: num_replicas is 1 instead of 3\n +Apply the stream/,
+  );
+  const lost = (incarnation: string) =>
+    world.owner.query(
+      `UPDATE scheduler.projection_checkpoints SET incarnation = $1 WHERE projection = 'scheduler-people'`,
+      [incarnation],
+    );
+  const before = await world.value<string>(
+    `SELECT incarnation FROM scheduler.projection_checkpoints WHERE projection = 'scheduler-people'`,
+  );
+  await lost('another');
+  const found = await world.runyard('doctor', '--json');
+  await lost(before);
+  const findings = found.out.map((line) => JSON.parse(line) as { what: string; remedy?: string });
+  expect(findings.filter(({ remedy }) => remedy).map(({ what }) => what)).toEqual([
+    'scheduler.scheduler-people@1',
+  ]);
+});

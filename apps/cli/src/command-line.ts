@@ -6,6 +6,7 @@ import { archiveCommands } from './archive';
 import type { CommandLine, Commands } from './command';
 import { coloursWanted } from './config';
 import { deadCommands } from './dead';
+import { doctorCommands } from './doctor';
 import { retentionCommands } from './retention';
 import { runsCommands } from './runs';
 import { streamsCommands } from './streams';
@@ -29,6 +30,7 @@ const COMMANDS: readonly Commands[] = [
   eraseCommands,
   evalCommands,
   archiveCommands,
+  doctorCommands,
 ];
 
 const EXIT_CODES = `
