@@ -42,6 +42,7 @@ export const erasePerson: Eraser = async (installation, userId, options, line, s
     await overwriting.emptied(org, left.runs);
     await overwrite(overwriting, org, userId, left);
     await dropDeadLetters(installation, org, new Set(left.runs));
+    await forgetAnswers(installation, org, userId);
     const gone = [...overwriting.texts, ...left.definitions];
     const texts = await removeUnnamed(installation.db, org, gone, overwriting.definitions);
     const tables = await vacuum(installation, options.rewrite);
@@ -98,6 +99,16 @@ async function unlessGone(deletion: Promise<unknown>): Promise<void> {
   } catch (error) {
     if (!(error instanceof Problem && error.code === 'not_found')) throw error;
   }
+}
+
+/** Answers that the door keeps for repeated requests: those to the person, and those that show them. */
+async function forgetAnswers({ db }: Installation, org: string, userId: string): Promise<void> {
+  await db.write((tx) =>
+    tx.query(`DELETE FROM gateway.idempotency_keys k WHERE org_id = $1 AND strpos(k::text, $2) > 0`, [
+      org,
+      userId,
+    ]),
+  );
 }
 
 async function everybodyRead(installation: Installation, signal: AbortSignal): Promise<void> {
