@@ -86,6 +86,26 @@ describe('erase run', () => {
     expect(await world.row(runId)).toBeUndefined();
   });
 
+  test('a question to people about one of its calls goes with it', async () => {
+    const [text, approval] = [marker(), `apr_${'0'.repeat(26)}`];
+    const runId = await world.ran('quick', text);
+    const bus = await connectEventLog({ servers: world.nats.url, name: 'spec' });
+    const subject = subjectOf('approvals', world.org, approval);
+    const opened = {
+      ...{ kind: 'call', runId, agentId: 'quick', agentVersion: 1, ownerId: world.userId, step: 1 },
+      ...{ callId: 'c1-0', tool: 'pay', arguments: { text }, argumentsDigest: 'a'.repeat(64) },
+      ...{ ruleId: null, groupKey: null, policyVersion: 1, expiresAt: Date.now() + 3_600_000 },
+    };
+    const meta = { actor: 'system:spec', source: 'spec' } as const;
+    await bus.log.append({ subject, expected: 0, events: [{ type: 'ApprovalOpened', data: opened }], meta });
+    await eventually(async () => (await tablesWith(text)).includes('approvals.approvals'));
+    expect((await world.runyard('erase', 'run', runId, '--yes')).code).toBe(0);
+    expect([await tablesWith(text), logFilesWith(text)]).toEqual([[], []]);
+    expect(await bus.log.lastSequence(subject)).toBe(0);
+    await bus.close();
+    await isProven();
+  });
+
   test('its key stays used, and its tokens stay counted in a tombstone without content', async () => {
     const start = () => world.runyard('runs', 'start', 'quick', 'Count me', '--key', 'erased-key');
     const runId = (await start()).out[0] ?? '';

@@ -2,6 +2,7 @@ import { ERASED_RUNS, subjectOf } from '@runyard/contracts';
 import type { RunErased } from '@runyard/contracts';
 import { VersionConflict } from '@runyard/event-log';
 import type { EventLog } from '@runyard/event-log';
+import { eraseQuestions } from './erase-questions';
 import { erasableRuns } from './erasable-runs';
 import type { Choice } from './erasable-runs';
 import type { Installation } from './installation';
@@ -32,6 +33,8 @@ export async function eraseRuns(
     if (batch.length === 0) return erased;
     const sequence = await appendErasures(log, org, batch);
     await readersReach(installation, 'RUNS', sequence, signal);
+    const runIds = batch.map(({ runId }) => runId);
+    await eraseQuestions(installation, overwriting, org, runIds, signal);
     for (const { runId, previousRunId } of batch) {
       signal.throwIfAborted();
       await leaveSlots(installation, runId, previousRunId);
