@@ -91,11 +91,10 @@ describe('erase run', () => {
     const runId = await world.ran('quick', text);
     const bus = await connectEventLog({ servers: world.nats.url, name: 'spec' });
     const subject = subjectOf('approvals', world.org, approval);
-    const opened = {
-      ...{ kind: 'call', runId, agentId: 'quick', agentVersion: 1, ownerId: world.userId, step: 1 },
-      ...{ callId: 'c1-0', tool: 'pay', arguments: { text }, argumentsDigest: 'a'.repeat(64) },
-      ...{ ruleId: null, groupKey: null, policyVersion: 1, expiresAt: Date.now() + 3_600_000 },
-    };
+    const call = { callId: 'c1-0', tool: 'pay', arguments: { text }, argumentsDigest: 'a'.repeat(64) };
+    const rule = { ruleId: null, groupKey: null, policyVersion: 1, expiresAt: Date.now() + 3_600_000 };
+    const agent = { agentId: 'quick', agentVersion: 1, ownerId: world.userId };
+    const opened = { kind: 'call', runId, step: 1, ...agent, ...call, ...rule };
     const meta = { actor: 'system:spec', source: 'spec' } as const;
     await bus.log.append({ subject, expected: 0, events: [{ type: 'ApprovalOpened', data: opened }], meta });
     await eventually(async () => (await tablesWith(text)).includes('approvals.approvals'));
