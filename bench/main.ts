@@ -13,6 +13,7 @@ const BENCHMARKS: Readonly<Record<string, { shows: string; run(args: string[]): 
     shows:
       'reservations of one owner and of 1,000 beside a bare publish loop; `npm run bench -- ledger --help`',
     run: ledgerBenchmark,
+  },
   replay: {
     shows: 'all projections made anew from the log and compared; `npm run bench -- replay --help`',
     run: replayBenchmark,
