@@ -159,7 +159,7 @@ describe.each(kinds)('%s', (_, route, validate, wire) => {
     const id = fc.constantFrom('c1-0', 'c1-1', 'c2-0', 'x:y', '');
     const call = fc.record({
       callId: id,
-      tool: fc.oneof(wild, fc.constant('grep')),
+      tool: fc.oneof(wild, fc.constantFrom('grep', 'toString', '__proto__', 'constructor')),
       arguments: fc.oneof(wild, fc.json(), fc.constant('{"a":"\\ud800\\u0000"}')),
     });
     const message: fc.Arbitrary<ChatMessage> = fc.oneof(

@@ -33,5 +33,8 @@ function mapNames(tools: readonly ToolDefinition[]): ToolNames {
   return { toWire: (name) => wire.get(name) ?? cleaned(name), fromWire: (name) => back.get(name) ?? name };
 }
 
-const cleaned = (name: string): string =>
-  TAKEN.test(name) ? name : name.replace(/[^A-Za-z0-9_-]/g, '_').slice(0, LONGEST) || 'unknown';
+function cleaned(name: string): string {
+  const clean = TAKEN.test(name) ? name : name.replace(/[^A-Za-z0-9_-]/g, '_').slice(0, LONGEST) || 'unknown';
+  // Provider packages look names up in plain objects, where these find a method instead of nothing.
+  return clean in Object.prototype ? `${clean}_` : clean;
+}
