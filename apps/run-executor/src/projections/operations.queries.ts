@@ -1,6 +1,6 @@
 import { toSafeInteger } from '@runyard/persistence';
 import type { Database, Tx } from '@runyard/persistence';
-import { claimSlots, holderOf, twiceIfRaced, usedKeys } from './slot-claims';
+import { claimSlots, holderOf, againIfRaced, usedKeys } from './slot-claims';
 import type { SlotClaim, SlotRequest } from './slot-claims';
 
 export type { SlotClaim, SlotRequest };
@@ -23,7 +23,7 @@ export class OperationsQueries {
 
   /** Claims all slots of a run or none, in one statement (P2.3). */
   claimSlot(request: SlotRequest): Promise<SlotClaim> {
-    return twiceIfRaced(() => this.db.inOrg(request.org, (tx) => claimSlots(tx, request)));
+    return againIfRaced(() => this.db.inOrg(request.org, (tx) => claimSlots(tx, request)));
   }
 
   /** Run ids that were used before (P2.8), by the digest of the request. */

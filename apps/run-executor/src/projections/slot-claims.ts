@@ -49,16 +49,20 @@ export async function usedKeys(tx: Tx, runIds: readonly string[]): Promise<Map<s
   return new Map(rows.map(({ run_id, digest }) => [run_id, digest]));
 }
 
+/** More deliveries of one request do not meet at one moment. */
+const RACES = 8;
+
 /**
- * Two deliveries of one request at the very same moment can meet at the index of runs before that of slots, and one of
- * them is refused. The second time it finds the other one's row, which is this run's.
+ * Deliveries of one request at the very same moment can meet at the index of runs before that of slots, and all but one of
+ * them are refused. The next time each finds the winner's row, which is this run's, unless it was given back meanwhile.
  */
-export async function twiceIfRaced<T>(claim: () => Promise<T>): Promise<T> {
+export async function againIfRaced<T>(claim: () => Promise<T>, left = RACES): Promise<T> {
   try {
     return await claim();
   } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === '23505') return claim();
-    throw error;
+    const raced = error instanceof Error && 'code' in error && error.code === '23505';
+    if (!raced || left === 0) throw error;
+    return againIfRaced(claim, left - 1);
   }
 }
 
