@@ -14,7 +14,7 @@ const OWNER: Caller = { org: ORG, actor: 'user:owner', userId: 'owner', roles: [
 const CANCELLED: NewEvent = { type: 'RunCancelled', data: { reason: 'user' } };
 
 /** A conversation of the owner's whose slot names `holder`, with that log; rows know of no run yet. */
-function controllerOver(holder: string | null, log: readonly NewEvent[] = []) {
+function controllerOver(holder: string | null, log: readonly NewEvent[] = [], erased = false) {
   const run = fold(
     NO_RUN,
     (log as NewRunEvent[]).map((event) => dated(event, 1)),
@@ -23,7 +23,10 @@ function controllerOver(holder: string | null, log: readonly NewEvent[] = []) {
   const decide = jest.fn((..._asked: unknown[]) => Promise.resolve({ position: '1.0', time: 1 }));
   const executor = {
     operations: { holderOf: () => Promise.resolve(holder) },
-    runs: { glance: () => Promise.resolve({ run, sequence: log.length }) },
+    runs: {
+      glance: () => Promise.resolve({ run, sequence: log.length }),
+      erased: () => Promise.resolve(erased ? { previousRunId: null } : undefined),
+    },
     conversations: { decide },
   };
   const queries = {
@@ -45,6 +48,8 @@ describe('deleting a conversation', () => {
   it('finds a run under way that the rows do not show yet, or show to nobody but another', async () => {
     expect(await controllerOver('run', [queued('run'), started()]).busy()).toMatchObject({ busy: true });
     expect(await controllerOver('unborn').busy()).toMatchObject({ busy: true });
+    // A log that was emptied belongs to a run that has ended.
+    expect(await controllerOver('erased', [], true).busy()).toMatchObject({ busy: false });
     expect(await controllerOver('run', [queued('run'), CANCELLED]).busy()).toMatchObject({ busy: false });
     expect(await controllerOver(null).busy()).toMatchObject({ busy: false });
   });
