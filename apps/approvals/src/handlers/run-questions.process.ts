@@ -93,10 +93,14 @@ const ENDED: Readonly<Record<string, string>> = {
   RunDeleted: 'run_deleted',
 };
 
+/** A question is to be listed within a second; steps of runs come by the thousand and ask nobody. */
+const GATHER_MS = 50;
+
 /** Steps of runs come by the thousand; those that concern nobody here are passed by without being read. */
 export function concerning(projection: Projection): Projection {
   return {
     ...projection,
+    gatherMs: GATHER_MS,
     async apply(tx, commits) {
       const found = commits.filter((commit) => mayHold(commit, CONCERNING));
       if (found.length) await projection.apply(tx, found);
