@@ -27,6 +27,8 @@ export type { CheckpointKey } from './checkpoints';
 export { cleanJson, cleanText, restoreJson, restoreText } from './clean-text';
 export { positionReached } from './position';
 export { PoisonCommit } from './projection-faults';
+export { decodeCursor, pageOf } from './pages';
+export type { Page } from './pages';
 export { runProjection } from './projection-runner';
 export type { ProjectionOptions } from './projection-options';
 export { rebuildAndCompare, SourceTooShort } from './rebuild';

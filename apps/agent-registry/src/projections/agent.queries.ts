@@ -1,9 +1,8 @@
 import { startConditions } from '@runyard/contracts';
 import type { AgentRow, AgentVersionRow } from '@runyard/contracts';
-import type { Tx } from '@runyard/persistence';
+import type { Page, Tx } from '@runyard/persistence';
 import type { AgentRecord, VersionRecord } from './agent-records';
-import { decodeCursor, pageOf } from './pages';
-import type { Page } from './pages';
+import { decodeCursor, pageOf } from '@runyard/persistence';
 
 type Read<R, Times extends keyof R> = Omit<R, Times> & Record<Times, Date>;
 type AgentRead = Read<AgentRecord, 'created_at' | 'updated_at'> & {

@@ -1,7 +1,6 @@
 import type { KeyRow, OrgRow, UserRow } from '@runyard/contracts';
-import type { Tx } from '@runyard/persistence';
-import { decodeCursor, pageOf } from './pages';
-import type { Page } from './pages';
+import type { Page, Tx } from '@runyard/persistence';
+import { decodeCursor, pageOf } from '@runyard/persistence';
 
 type Read<R, Times extends keyof R> = Omit<R, Times> & { [T in Times]: Date | Extract<R[T], null> };
 

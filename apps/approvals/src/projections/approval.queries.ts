@@ -1,8 +1,6 @@
 import type { ApprovalRow, ApprovalState, Json } from '@runyard/contracts';
-import { cleanText, restoreJson, restoreText } from '@runyard/persistence';
-import type { Database, Tx } from '@runyard/persistence';
-import { pageOf, placeOf } from './pages';
-import type { Page } from './pages';
+import { cleanText, decodeCursor, pageOf, restoreJson, restoreText } from '@runyard/persistence';
+import type { Database, Page, Tx } from '@runyard/persistence';
 
 export type { Page };
 
@@ -59,7 +57,7 @@ export class ApprovalQueries {
     equal('group_key', filter.group_key);
     equal('owner_id', filter.ownerId, 'uuid');
     const order = filter.state === 'pending' ? ORDERS.pending : ORDERS.history;
-    const place = placeOf(filter.cursor, 3);
+    const place = decodeCursor(filter.cursor, 3);
     if (place) {
       where.push(order.after(parameters.length + 1));
       parameters.push(...place);
@@ -70,7 +68,11 @@ export class ApprovalQueries {
         parameters,
       ),
     );
-    return pageOf(rows.map(restored), filter.limit, (row) => [row.blocking, row.opened_at, row.approval_id]);
+    return pageOf(rows.map(restored), filter.limit, (row) => [
+      String(row.blocking),
+      row.opened_at,
+      row.approval_id,
+    ]);
   }
 
   async find(org: string, approvalId: string): Promise<ApprovalRow | undefined> {

@@ -1,9 +1,7 @@
 import type { RuleRow } from '@runyard/contracts';
-import { restoreJson, restoreText } from '@runyard/persistence';
+import { decodeCursor, pageOf, restoreJson, restoreText } from '@runyard/persistence';
 import type { Json } from '@runyard/contracts';
-import type { Database } from '@runyard/persistence';
-import { pageOf, placeOf } from './pages';
-import type { Page } from './pages';
+import type { Database, Page } from '@runyard/persistence';
 
 export type { Page };
 
@@ -42,7 +40,7 @@ export class RuleQueries {
     equal('decision = ?', filter.decision);
     // A pattern's only wildcard is "*", and tool names hold nothing that LIKE would read, but for "_".
     equal(`?::text LIKE replace(replace(tool, '_', '\\_'), '*', '%')`, filter.tool);
-    const place = placeOf(filter.cursor, 2);
+    const place = decodeCursor(filter.cursor, 2);
     if (place) {
       const [at, id] = place.map((value) => `$${parameters.push(value)}`);
       where.push(

@@ -1,7 +1,6 @@
 import type { DocumentRow, GroupRow } from '@runyard/contracts';
-import type { Tx } from '@runyard/persistence';
-import { decodeCursor, pageOf } from './pages';
-import type { Page } from './pages';
+import type { Page, Tx } from '@runyard/persistence';
+import { decodeCursor, pageOf } from '@runyard/persistence';
 
 interface DocumentRead extends Omit<DocumentRow, 'access' | 'etag' | 'created_at' | 'updated_at'> {
   digest: string;

@@ -1,8 +1,7 @@
 import type { FoundPassage, SourcesAnswer } from '@runyard/contracts';
 import type { Database, Tx } from '@runyard/persistence';
-import { positionReached } from '@runyard/persistence';
+import { decodeCursor, pageOf, positionReached } from '@runyard/persistence';
 import { KNOWLEDGE_PROJECTION } from './documents.projection';
-import { decodeCursor, pageOf } from './pages';
 
 const MAY_READ = 'may_read(d.org_id, d.document_id, d.owner_id, d.everyone, $1)';
 

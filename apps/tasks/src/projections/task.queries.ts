@@ -1,9 +1,7 @@
 import type { DependencyRow, TaskActivityRow, TaskRow, TaskRunRow, TaskStepRow } from '@runyard/contracts';
-import { positionReached, restoreText } from '@runyard/persistence';
-import type { Database, Tx } from '@runyard/persistence';
+import { decodeCursor, pageOf, positionReached, restoreText } from '@runyard/persistence';
+import type { Database, Page, Tx } from '@runyard/persistence';
 import { TASKS_PROJECTION } from './board.projection';
-import { decodeCursor, pageOf } from './pages';
-import type { Page } from './pages';
 
 export type { Page };
 
@@ -59,7 +57,7 @@ export interface TaskFilter {
 /** The cards of one column in their order; without a column all tasks, newest first. */
 export async function listTasks(tx: Tx, filter: TaskFilter): Promise<Page<StoredTask>> {
   const { status, column, agent_id, user_id, limit, cursor } = filter;
-  const [first, second] = decodeCursor(cursor) ?? [];
+  const [first, second] = decodeCursor(cursor, 2) ?? [];
   const inColumn = column !== undefined;
   // Cards that the board has not placed yet stand last.
   const rank = `COALESCE(t.board_rank, '~') COLLATE "C"`;
@@ -139,7 +137,7 @@ export async function listActivity(
   filter: { task_id?: string; user_id?: string; limit: number; cursor?: string },
 ): Promise<Page<TaskActivityRow>> {
   const { task_id, user_id, limit, cursor } = filter;
-  const [sequence, index] = decodeCursor(cursor) ?? [];
+  const [sequence, index] = decodeCursor(cursor, 2) ?? [];
   const rows = await tx.query<TaskActivityRow>(
     `SELECT to_char(a.at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') AS at, a.type, a.task_id, COALESCE(t.title, '') AS title, a.actor,
        a.summary, a.sequence || '.' || a.index AS position

@@ -10,23 +10,22 @@ export interface Page<Row> {
 const encodeCursor = (values: readonly (string | number)[]): string =>
   btoa(encodeURIComponent(JSON.stringify(values))).replaceAll('=', '');
 
-/** The inverse; two values are expected. Throws `invalid_cursor`. */
-export function decodeCursor(cursor: string | undefined): [string | number, string | number] | undefined {
+/** The inverse; `length` values are expected. Throws `invalid_cursor`. */
+export function decodeCursor(cursor: string | undefined, length: number): (string | number)[] | undefined {
   if (cursor === undefined) return undefined;
   try {
     const values: unknown = JSON.parse(decodeURIComponent(atob(cursor)));
-    if (Array.isArray(values) && values.length === 2) {
-      const [first, second] = values as unknown[];
-      if (isKey(first) && isKey(second)) return [first, second];
-    }
+    if (
+      Array.isArray(values) &&
+      values.length === length &&
+      values.every((v) => typeof v === 'string' || typeof v === 'number')
+    )
+      return values;
   } catch {
     // Falls through: whatever it was, it was none of ours.
   }
   throw new Problem('invalid_cursor', 'The cursor is not one that this list gave; start again without it');
 }
-
-const isKey = (value: unknown): value is string | number =>
-  typeof value === 'string' || typeof value === 'number';
 
 /** Cuts a list that was read one longer than asked for. */
 export function pageOf<Row>(
