@@ -87,8 +87,11 @@ export interface ExecutorConfig {
   drive: boolean;
 }
 
+/** What the executor itself goes by, beside what every service needs. */
+export type ExecutorSettings = Omit<ExecutorConfig, 'service'>;
+
 /** What a launcher leaves out. */
-export const EXECUTOR_DEFAULTS: Omit<ExecutorConfig, 'service'> = {
+export const EXECUTOR_DEFAULTS: ExecutorSettings = {
   places: 128,
   intakeConcurrency: 64,
   http: { allowedHosts: [], allowPrivate: false },

@@ -183,9 +183,8 @@ export class World {
   /** A scheduler; one that is to die does so the first time it comes to that point, and does nothing more in that life. */
   scheduler(life: Life = {}): DueSlots {
     const log = new SlotLog(mortalLog(this.bus.log, life));
-    const rpc = {
-      call: async (...args: unknown[]) => void this.cancelled.push(args[3]),
-    } as unknown as RpcClient;
+    const call = async (...[, , , input]: Parameters<RpcClient['call']>) => void this.cancelled.push(input);
+    const rpc: Pick<RpcClient, 'call'> = { call: call as RpcClient['call'] };
     const clock = new AgentClock({ slots: log, runs: new Runs(mortalQueues(this.bus.queues, life), rpc) });
     const clocks = new ClockQueries(this.db);
     const take = clocks.take.bind(clocks);

@@ -2,7 +2,7 @@ import type { ApprovalVerdict, RunEvent } from '@runyard/contracts';
 import { RULES_ID, subjectOf } from '@runyard/contracts';
 import { digestOf } from '@runyard/event-log';
 import { eventually } from '@runyard/testing';
-import { dialogOf, expectQuiet, expectSound, only } from './e2e/invariants';
+import { dialogOf, expectQuiet, expectSound, ofType } from './e2e/invariants';
 import { calls, ok } from './e2e/script';
 import type { Script } from './e2e/script';
 import { CrashTap } from './e2e/taps';
@@ -33,7 +33,8 @@ beforeAll(async () => {
 });
 afterAll(() => world[Symbol.asyncDispose]());
 
-const askedIn = (events: readonly RunEvent[]) => only(events, 'ApprovalRequested').map((event) => event.data);
+const askedIn = (events: readonly RunEvent[]) =>
+  ofType(events, 'ApprovalRequested').map((event) => event.data);
 
 /** Starts a run and waits until it waits for decisions. */
 async function asking(key: string) {
@@ -70,7 +71,7 @@ it('parks without driver or memory, and the decision wakes it', async () => {
   await decide(runId, questions[0]!, 'approve');
   await world.ended(runId);
   const events = await expectSound(world, runId, 'one');
-  const [sent] = only(events, 'ToolCallStarted');
+  const [sent] = ofType(events, 'ToolCallStarted');
   expect(sent?.data).toMatchObject({
     decision: { decidedBy: 'user:reviewer' },
     grant: { approvalId: questions[0]!.approvalId },
@@ -157,7 +158,7 @@ it('takes a mode that is set while it waits for an answer', async () => {
   await door.controls.setMode(CALLER, { run_id: runId, mode: 'auto' });
   await world.ended(runId);
   const events = await expectSound(world, runId, 'one by mode');
-  expect(only(events, 'ToolCallStarted')[0]?.data.decision.decidedBy).toBe('mode:auto');
+  expect(ofType(events, 'ToolCallStarted')[0]?.data.decision.decidedBy).toBe('mode:auto');
   // The reviewer was too late: nothing happens twice.
   await decide(runId, questions[0]!, 'approve');
   expect(world.outside.toolsOf(runId)).toHaveLength(1);

@@ -6,7 +6,7 @@ import { blobs } from '@runyard/persistence';
 import type { Database, Tx } from '@runyard/persistence';
 import { NatsRpcClient } from '@runyard/service';
 import type { Logger, Reaction } from '@runyard/service';
-import type { ExecutorConfig } from '../config';
+import type { ExecutorSettings } from '../config';
 import { createModelAdapter } from '../models/model.adapter';
 import type { ModelAdapter } from '../models/types';
 import { erasedRuns } from '../projections/erased.queries';
@@ -40,7 +40,7 @@ import { WorkConsumer } from './work.consumer';
 
 /** What the executor stands on. */
 export interface Foundations {
-  config: ExecutorConfig;
+  config: ExecutorSettings;
   log: EventLog;
   queues: WorkQueues;
   connection: NatsConnection;
@@ -128,7 +128,7 @@ function partsOf(on: Foundations) {
 }
 
 /** What makes the executor append where others have decided (P8.2). */
-export const reactionsOf = (executor: Executor, { approvalTtlMs }: ExecutorConfig): Reaction[] => [
+export const reactionsOf = (executor: Executor, { approvalTtlMs }: ExecutorSettings): Reaction[] => [
   stopReaction(executor),
   decisionReaction({ ...executor, clock: Date.now, approvalTtlMs }),
 ];
@@ -160,14 +160,14 @@ function toolRunnerFor({ config, connection, logger, clock = Date.now }: Foundat
   });
 }
 
-function doorFor({ knowledge }: ExecutorConfig, connection: NatsConnection): KnowledgeDoor | undefined {
+function doorFor({ knowledge }: ExecutorSettings, connection: NatsConnection): KnowledgeDoor | undefined {
   if (knowledge === 'off') return undefined;
   if (knowledge === 'service') return { kind: 'service', rpc: new NatsRpcClient(connection) };
   return { kind: 'mcp', server: { name: 'knowledge', transport: 'http', ...knowledge } };
 }
 
 /** One adapter an org, since each reaches its own secrets only. */
-function modelsFor(config: ExecutorConfig): (org: string) => ModelAdapter {
+function modelsFor(config: ExecutorSettings): (org: string) => ModelAdapter {
   const secrets = new SecretFiles(config.secretsDir);
   const recordings = new RecordingFiles(config.recordingsDir);
   const adapters = new Map<string, ModelAdapter>();

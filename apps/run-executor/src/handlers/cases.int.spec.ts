@@ -10,7 +10,7 @@ import { createModelAdapter } from '../models/model.adapter';
 import { strictOpenAi } from '../models/strict-validators';
 import { createToolRunner } from '../tools/tool-runner';
 import { inBranches } from './e2e/branches';
-import { expectPaired, dialogOf, expectQuiet, expectSound, only } from './e2e/invariants';
+import { expectPaired, dialogOf, expectQuiet, expectSound, ofType } from './e2e/invariants';
 import { calls, ok } from './e2e/script';
 import { TestExecutor } from './e2e/test-executor';
 import { ORG, World } from './e2e/world';
@@ -108,7 +108,7 @@ describe('C17 empty and broken arguments (openai/openai-agents-js#664)', () => {
       number === 1 ? { calls: [{ name: 'look', args: '{"q"' }] } : { text: 'done' },
     );
     expect([end.type, tools, asked]).toEqual(['RunSucceeded', [], 2]);
-    expect(only(events, 'ToolCallFailed')).toHaveLength(1);
+    expect(ofType(events, 'ToolCallFailed')).toHaveLength(1);
     expect(row).toMatchObject({ tool_calls: 1, steps: 2 });
   });
 });
@@ -155,7 +155,7 @@ it.each([
   async (name, replies, times, reason) => {
     const { end, events } = await ask(`c19 ${name}`, (number) => replies[number - 1]!);
     expect([end.type, asked]).toEqual(['RunSucceeded', times]);
-    expect(only(events, 'ModelTurnCompleted')[0]?.data.providerReason).toBe(reason);
+    expect(ofType(events, 'ModelTurnCompleted')[0]?.data.providerReason).toBe(reason);
   },
 );
 
@@ -178,13 +178,13 @@ describe('C21 an overload inside of a stream (vercel/ai#10653)', () => {
       );
       expect(end).toMatchObject({ type: 'RunSucceeded', data: { output: { text: 'whole' } } });
       expect(asked).toBe(2);
-      const [failed] = only(events, 'ModelCallFailed');
+      const [failed] = ofType(events, 'ModelCallFailed');
       expect(failed?.data).toMatchObject({
         attempt: 1,
         next: 'retry',
         partialText: partial === null ? null : { text: partial },
       });
-      expect(only(events, 'ModelTurnCompleted')[0]?.data.attempt).toBe(2);
+      expect(ofType(events, 'ModelTurnCompleted')[0]?.data.attempt).toBe(2);
       const lost = (failed?.data.usage.input ?? 0) + (failed?.data.usage.output ?? 0);
       expect(Number(row.total_tokens)).toBe(37 + lost);
       // What had been sent was paid for; a refusal before any content was not.
@@ -198,7 +198,7 @@ describe('C21 an overload inside of a stream (vercel/ai#10653)', () => {
       type: 'RunFailed',
       data: { termination: 'Error', reason: 'provider_unavailable' },
     });
-    expect(only(events, 'ModelCallFailed')).toHaveLength(asked);
+    expect(ofType(events, 'ModelCallFailed')).toHaveLength(asked);
     expect(asked).toBeGreaterThanOrEqual(2);
     expect(asked).toBeLessThanOrEqual(3);
   });
@@ -218,7 +218,7 @@ describe('C25 a call cut off by the output limit (LibreChat-AI/agents#280)', () 
     expect(tools).toEqual([]);
     expect(end).toMatchObject({ type: 'RunFailed', data: { termination: 'ToolFailure', error: { code } } });
     expect(asked).toBeLessThanOrEqual(4);
-    expect(only(events, 'ToolCallFailed')[0]?.data.observation).toMatchObject({
+    expect(ofType(events, 'ToolCallFailed')[0]?.data.observation).toMatchObject({
       text: expect.stringContaining('cut off'),
     });
   });
@@ -236,7 +236,7 @@ describe('C30 arguments that do not fit the schema (anomalyco/opencode#8249)', (
       type: 'RunFailed',
       data: { reason: 'tool_failure', error: { code: 'repeated_invalid_call' } },
     });
-    expect(only(events, 'ToolCallFailed')[0]?.data.observation).toMatchObject({
+    expect(ofType(events, 'ToolCallFailed')[0]?.data.observation).toMatchObject({
       text: expect.stringContaining(field),
     });
   });
@@ -247,7 +247,7 @@ describe('C30 arguments that do not fit the schema (anomalyco/opencode#8249)', (
       number === 1 ? { calls: [wrong, wrong, wrong, wrong] } : { text: 'I see' },
     );
     expect(end.type).toBe('RunSucceeded');
-    expect(only(events, 'ToolCallFailed')).toHaveLength(4);
+    expect(ofType(events, 'ToolCallFailed')).toHaveLength(4);
   });
 });
 

@@ -3,7 +3,7 @@ import { Problem } from '@runyard/contracts';
 import type { RunEvent } from '@runyard/contracts';
 import { eventually } from '@runyard/testing';
 import { inBranches } from './e2e/branches';
-import { dialogOf, expectPaired, expectQuiet, expectSound, only } from './e2e/invariants';
+import { dialogOf, expectPaired, expectQuiet, expectSound, ofType } from './e2e/invariants';
 import { calls, ok } from './e2e/script';
 import type { Script } from './e2e/script';
 import { GateTap, MomentTap } from './e2e/taps';
@@ -93,7 +93,7 @@ describe('a control at every moment of a run', () => {
       const where = `${at}: ${tap.moments[at]}`;
       const last = events.at(-1)?.type;
       expect({ where, last }).toEqual({ where, last: accepted(told()) ? 'RunCancelled' : 'RunSucceeded' });
-      expect(only(events, 'RunCancelRequested').length).toBeLessThanOrEqual(1);
+      expect(ofType(events, 'RunCancelRequested').length).toBeLessThanOrEqual(1);
       const after = events
         .slice(events.findIndex((event) => event.type === 'RunCancelRequested'))
         .map((event) => event.type);
@@ -133,8 +133,8 @@ describe('a control at every moment of a run', () => {
       await executor.stop();
       const events = await expectSound(world, runId, key);
       expect({ where, last: events.at(-1)?.type }).toEqual({ where, last: 'RunSucceeded' });
-      expect(only(events, 'RunPauseRequested').length).toBeLessThanOrEqual(1);
-      expect(only(events, 'RunPaused').length).toBe(only(events, 'RunResumed').length);
+      expect(ofType(events, 'RunPauseRequested').length).toBeLessThanOrEqual(1);
+      expect(ofType(events, 'RunPaused').length).toBe(ofType(events, 'RunResumed').length);
     });
   });
 
@@ -156,7 +156,7 @@ describe('a control at every moment of a run', () => {
         await executor.stop();
         const events = await expectSound(world, runId, key);
         const recorded =
-          control === 'extend' ? only(events, 'RunExtended').length : only(events, 'RunModeSet').length;
+          control === 'extend' ? ofType(events, 'RunExtended').length : ofType(events, 'RunModeSet').length;
         expect({ key, recorded }).toEqual({
           key,
           recorded: accepted(told())
@@ -178,7 +178,9 @@ describe('a control at every moment of a run', () => {
 function expectDeniedAfter(events: readonly RunEvent[]): void {
   const set = events.findIndex((event) => event.type === 'RunModeSet');
   if (set < 0) return;
-  const started = only(events.slice(set), 'ToolCallStarted').filter((event) => event.data.effect === 'write');
+  const started = ofType(events.slice(set), 'ToolCallStarted').filter(
+    (event) => event.data.effect === 'write',
+  );
   expect(started).toEqual([]);
 }
 
@@ -213,7 +215,7 @@ describe('a cancel', () => {
       await world.ended(runId);
       const events = await expectSound(world, runId, key);
       expect(
-        only(events, 'ModelCallFailed').map((event) => [event.data.error.code, event.data.usage.estimated]),
+        ofType(events, 'ModelCallFailed').map((event) => [event.data.error.code, event.data.usage.estimated]),
       ).toEqual([['cancelled', true]]);
       expect(world.outside.toolsOf(runId)).toEqual([]);
     }
@@ -326,7 +328,7 @@ describe('a pause', () => {
     expect(await other.controls.resume(CALLER, { run_id: runId })).toMatchObject({ state: 'running' });
     await world.ended(runId);
     await expectSound(world, runId, 'pause-tool');
-    const recovered = only(await world.events(runId), 'RunRecovered');
+    const recovered = ofType(await world.events(runId), 'RunRecovered');
     expect(recovered.map((event) => [event.data.evidence, event.data.instance])).toEqual([
       ['woken', other.executor.instance],
     ]);

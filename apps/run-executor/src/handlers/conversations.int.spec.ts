@@ -1,5 +1,5 @@
 import { eventually } from '@runyard/testing';
-import { dialogOf, expectPaired, expectQuiet, expectSound, only } from './e2e/invariants';
+import { dialogOf, expectPaired, expectQuiet, expectSound, ofType } from './e2e/invariants';
 import { calls, ok } from './e2e/script';
 import type { Script } from './e2e/script';
 import { GateTap } from './e2e/taps';
@@ -136,7 +136,7 @@ describe('a conversation', () => {
     await world.ended(runId);
     const events = await expectSound(world, runId, 'killed');
     expect(world.outside.toolsOf(runId).map((call) => call.arguments.n)).toEqual(['A', 'B', 'B']);
-    expect(only(events, 'ToolCallSucceeded').map((event) => event.data.observation)).toEqual([
+    expect(ofType(events, 'ToolCallSucceeded').map((event) => event.data.observation)).toEqual([
       { text: 'A' },
       { text: 'B' },
     ]);

@@ -1,7 +1,7 @@
 import type { RunEvent } from '@runyard/contracts';
 import { eventually } from '@runyard/testing';
 import { inBranches } from './e2e/branches';
-import { expectQuiet, expectSound, dialogOf, only } from './e2e/invariants';
+import { expectQuiet, expectSound, dialogOf, ofType } from './e2e/invariants';
 import { calls, failure, ok } from './e2e/script';
 import type { Script } from './e2e/script';
 import { CrashTap } from './e2e/taps';
@@ -110,7 +110,7 @@ async function inherit(runId: string, at: number): Promise<void> {
 function expectRightEnd(events: readonly RunEvent[], where: string): void {
   const end = events.at(-1);
   const failed = end?.type === 'RunFailed' ? `${end.data.reason} ${end.data.error.text}` : undefined;
-  const unknown = only(events, 'ToolCallAmbiguous').some((event) => event.data.tool === 'write');
+  const unknown = ofType(events, 'ToolCallAmbiguous').some((event) => event.data.tool === 'write');
   const expected = unknown
     ? { type: 'RunFailed', failed: expect.stringContaining('unknown_effect') }
     : { type: 'RunSucceeded' };
@@ -122,7 +122,7 @@ it('C09 survives the death of its executor before and after every commit, effect
   const undisturbed = await play('whole', whole);
   const dialog = await spoken('whole');
   expectRightEnd(undisturbed, 'nowhere');
-  expect(only(undisturbed, 'RunRecovered').map((event) => event.data.evidence)).toEqual(['woken']);
+  expect(ofType(undisturbed, 'RunRecovered').map((event) => event.data.evidence)).toEqual(['woken']);
   const commits = whole.moments.filter((moment) => moment.startsWith('before append'));
   console.log(
     `crash matrix: ${whole.moments.length} moments, ${commits.length} commits\n${whole.moments.filter((m) => m.startsWith('before')).join('\n')}`,
@@ -133,7 +133,7 @@ it('C09 survives the death of its executor before and after every commit, effect
     const events = await play(`at${at}`, tap);
     expectRightEnd(events, `${at}: ${tap.last}`);
     if (events.at(-1)?.type === 'RunSucceeded') expect(await spoken(`at${at}`)).toEqual(dialog);
-    if (only(events, 'RunRecovered').some((event) => event.data.evidence === 'no_responders')) recovered++;
+    if (ofType(events, 'RunRecovered').some((event) => event.data.evidence === 'no_responders')) recovered++;
   });
   expect(recovered).toBeGreaterThan(whole.moments.length / 2);
   await expectQuiet(world, [survivor]);

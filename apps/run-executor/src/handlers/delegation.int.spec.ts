@@ -1,6 +1,6 @@
 import { eventually } from '@runyard/testing';
 import { answering, delegates, childrenOf, expectSoundTree, familyWorld, HELPER_OWNER } from './e2e/family';
-import { expectQuiet, expectSound, only } from './e2e/invariants';
+import { expectQuiet, expectSound, ofType } from './e2e/invariants';
 import { calls } from './e2e/script';
 import { TestExecutor } from './e2e/test-executor';
 import { OWNER } from './e2e/world';
@@ -46,7 +46,7 @@ describe('a call of an agent tool', () => {
       'ModelTurnCompleted',
       'RunSucceeded',
     ]);
-    expect(only(events, 'ToolCallSucceeded')[0]?.data.observation).toEqual({ text: 'It is 42.' });
+    expect(ofType(events, 'ToolCallSucceeded')[0]?.data.observation).toEqual({ text: 'It is 42.' });
     expect(await world.row(childId)).toMatchObject({
       state: 'succeeded',
       trigger: 'delegated',
@@ -77,10 +77,10 @@ describe('a call of an agent tool', () => {
     const runId = await world.start('three');
     await world.ended(runId);
     const events = await expectSound(world, runId, 'three');
-    expect(only(events, 'ChildGranted').map(({ data }) => data.grantTokens)).toEqual([
+    expect(ofType(events, 'ChildGranted').map(({ data }) => data.grantTokens)).toEqual([
       49_996, 49_996, 49_996,
     ]);
-    expect(only(events, 'BudgetSnapshotTaken').map(({ data }) => data.tokens)).toEqual([
+    expect(ofType(events, 'BudgetSnapshotTaken').map(({ data }) => data.tokens)).toEqual([
       200_000, 199_985, 199_940,
     ]);
     expect(await expectSoundTree(world, runId)).toBe(75);
@@ -99,7 +99,7 @@ describe('a call of an agent tool', () => {
     const runId = await world.start(key);
     expect(await world.ended(runId)).toMatchObject({ type: 'RunSucceeded' });
     const events = await world.events(runId);
-    expect(only(events, 'ToolCallFailed')[0]?.data.observation).toEqual({
+    expect(ofType(events, 'ToolCallFailed')[0]?.data.observation).toEqual({
       text: expect.stringContaining(text),
     });
     await expectSoundTree(world, runId);

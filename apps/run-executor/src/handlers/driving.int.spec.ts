@@ -1,6 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { eventually } from '@runyard/testing';
-import { expectSound, only } from './e2e/invariants';
+import { expectSound, ofType } from './e2e/invariants';
 import { calls, ok } from './e2e/script';
 import { GateTap } from './e2e/taps';
 import { TestExecutor } from './e2e/test-executor';
@@ -79,7 +79,7 @@ it('books nothing for a model call that a cancel forbade before it was sent', as
   const events = await expectSound(world, runId, 'unasked');
   expect(world.outside.calledFor('unasked')).toHaveLength(1);
   expect(
-    only(events, 'ModelCallFailed').map((event) => [event.data.error.code, event.data.usage.input]),
+    ofType(events, 'ModelCallFailed').map((event) => [event.data.error.code, event.data.usage.input]),
   ).toEqual([['cancelled', 0]]);
   await executor.stop();
 });
@@ -127,7 +127,7 @@ it('finishes what it has announced when it is stopped, so that no effect becomes
   await wait(50);
   announced.open();
   await stopped;
-  expect(only(await world.events(runId), 'ToolCallSucceeded')).toHaveLength(2);
+  expect(ofType(await world.events(runId), 'ToolCallSucceeded')).toHaveLength(2);
   const heir = await TestExecutor.start(world);
   expect(await world.ended(runId)).toMatchObject({ type: 'RunSucceeded' });
   await expectSound(world, runId, 'stopped');
@@ -151,7 +151,7 @@ it('hands a run over whose model call was announced and not sent, at no cost', a
   const heir = await TestExecutor.start(world);
   await world.ended(runId);
   const events = await expectSound(world, runId, 'handed');
-  expect(only(events, 'ModelCallFailed').map((event) => event.data.usage.input)).toEqual([0]);
+  expect(ofType(events, 'ModelCallFailed').map((event) => event.data.usage.input)).toEqual([0]);
   await heir.stop();
 });
 

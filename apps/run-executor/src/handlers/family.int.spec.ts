@@ -1,7 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { eventually } from '@runyard/testing';
 import { answering, childrenOf, delegates, expectSoundTree, familyWorld, treeOf } from './e2e/family';
-import { expectQuiet, only } from './e2e/invariants';
+import { expectQuiet, ofType } from './e2e/invariants';
 import { CrashTap } from './e2e/taps';
 import { TestExecutor } from './e2e/test-executor';
 import { CALLER } from './e2e/world';
@@ -57,7 +57,7 @@ it('loses no child with an executor, and asks for none twice', async () => {
       last: tap.last,
       children: 2,
     });
-    expect(only(events, 'ChildSettled').every(({ data }) => data.state === 'succeeded')).toBe(true);
+    expect(ofType(events, 'ChildSettled').every(({ data }) => data.state === 'succeeded')).toBe(true);
     if (mortal.alive) await mortal.stop();
   }
 });

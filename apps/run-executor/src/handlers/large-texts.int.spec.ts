@@ -2,7 +2,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { Problem } from '@runyard/contracts';
 import { restoreText } from '@runyard/persistence';
 import { PARALLEL_CALLS } from '../domain/effects';
-import { expectQuiet, expectSound, only } from './e2e/invariants';
+import { expectQuiet, expectSound, ofType } from './e2e/invariants';
 import { calls, failure, ok } from './e2e/script';
 import type { Answer, Script } from './e2e/script';
 import { GateTap } from './e2e/taps';
@@ -36,7 +36,7 @@ it('stores a result of megabytes whole by reference and shows it shortened, with
     model: (_request, step) => (step === 1 ? calls(['look', '{}']) : { text: 'done' }),
     tool: () => ok(whole),
   });
-  const [result] = only(events, 'ToolCallSucceeded');
+  const [result] = ofType(events, 'ToolCallSucceeded');
   expect(result?.data.observation).toMatchObject({
     bytes: whole.length,
     preview: expect.stringContaining('bytes are left out here'),
@@ -98,9 +98,9 @@ it('keeps NUL bytes and lone surrogates of inputs, answers, arguments, results a
     },
     `odd ${ODD}`,
   );
-  const [queued] = only(events, 'RunQueued');
+  const [queued] = ofType(events, 'RunQueued');
   expect(queued?.data.input).toEqual({ text: `odd ${ODD}` });
-  expect(only(events, 'ToolCallSucceeded')[0]?.data.observation).toEqual({ text: `got ${ODD}` });
+  expect(ofType(events, 'ToolCallSucceeded')[0]?.data.observation).toEqual({ text: `got ${ODD}` });
   expect(restoreText(String(row.output))).toBe(ODD);
   const steps = await world.rows(
     'SELECT kind, arguments, content FROM agent_steps WHERE run_id = $1 ORDER BY seq',
@@ -140,7 +140,7 @@ it('records forty large results that come at once in as many commits as they nee
     tool: (call) => ok(`${String(call.arguments.n)} ${'y'.repeat(30_000)}`),
   });
   expect(end.type).toBe('RunSucceeded');
-  expect(only(events, 'ToolCallStarted')).toHaveLength(40);
+  expect(ofType(events, 'ToolCallStarted')).toHaveLength(40);
 });
 
 it('runs hundreds of parallel calls, each once and not all at the same time', async () => {

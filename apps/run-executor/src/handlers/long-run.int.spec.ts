@@ -1,5 +1,5 @@
 import { messagesOf } from '../domain/transcript';
-import { expectPaired, expectQuiet, only } from './e2e/invariants';
+import { expectPaired, expectQuiet, ofType } from './e2e/invariants';
 import { calls, ok } from './e2e/script';
 import { TestExecutor } from './e2e/test-executor';
 import { CALLER, World } from './e2e/world';
@@ -24,7 +24,7 @@ it('a run of two thousand steps is as quick at its end as at its beginning', asy
   world.outside.remembers = false;
   const runId = await world.start('long');
   expect(await world.ended(runId, 500_000)).toMatchObject({ type: 'RunSucceeded' });
-  const turns = only(await world.events(runId), 'ModelTurnCompleted');
+  const turns = ofType(await world.events(runId), 'ModelTurnCompleted');
   expect(turns).toHaveLength(STEPS + 1);
   const perStep = (from: number): number =>
     ((turns[from + SAMPLE]?.time ?? 0) - (turns[from]?.time ?? 0)) / SAMPLE;

@@ -3,7 +3,7 @@ import { requestSubject } from '@runyard/contracts';
 import { deadLetters } from '@runyard/event-log';
 import { eventually, faultyProxy } from '@runyard/testing';
 import { inBranches } from './e2e/branches';
-import { expectQuiet, expectSound, only } from './e2e/invariants';
+import { expectQuiet, expectSound, ofType } from './e2e/invariants';
 import { calls, ok } from './e2e/script';
 import type { Script } from './e2e/script';
 import { ownPostgres } from './e2e/own-postgres';
@@ -126,7 +126,7 @@ describe('an executor that is cut off from the bus, and lives', () => {
     const recovered = async () =>
       (
         await Promise.all(
-          list.map(async (key) => only(await world.events(world.runId(key)), 'RunRecovered').length),
+          list.map(async (key) => ofType(await world.events(world.runId(key)), 'RunRecovered').length),
         )
       ).every((times) => times > 0);
     await eventually(recovered, { withinMs: 60_000, everyMs: 100 });
@@ -137,7 +137,7 @@ describe('an executor that is cut off from the bus, and lives', () => {
     proxy.heal();
     await expectAllSucceeded(world, list, 60_000);
     for (const key of list)
-      expect(only(await world.events(world.runId(key)), 'RunRecovered')).toHaveLength(1);
+      expect(ofType(await world.events(world.runId(key)), 'RunRecovered')).toHaveLength(1);
     // It has noticed, dropped the runs, and takes new ones.
     await eventually(() => cutOff.executor.drivers.runIds().length === 0, { withinMs: 30_000 });
     await heir.stop();

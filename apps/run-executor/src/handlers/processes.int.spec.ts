@@ -4,7 +4,7 @@ import { requestSubject } from '@runyard/contracts';
 import { eventually, startSpecProcess } from '@runyard/testing';
 import type { SpecProcess } from '@runyard/testing';
 import { inBranches } from './e2e/branches';
-import { expectQuiet, expectSound, only } from './e2e/invariants';
+import { expectQuiet, expectSound, ofType } from './e2e/invariants';
 import { outsideServer } from './e2e/outside-server';
 import type { OutsideCall, OutsideServer } from './e2e/outside-server';
 import { calls, ok } from './e2e/script';
@@ -89,7 +89,7 @@ async function expectSoundOutside(runId: string, key: string): Promise<void> {
     const attempts = made.filter((call) => call.callId === callId);
     expect(new Set(attempts.map((call) => call.idempotencyKey)).size).toBe(1);
     expect(attempts.length).toBeLessThanOrEqual(
-      only(events, 'ToolCallStarted').filter((event) => event.data.callId === callId).length,
+      ofType(events, 'ToolCallStarted').filter((event) => event.data.callId === callId).length,
     );
   }
 }
@@ -133,7 +133,7 @@ it('goes on within about a second when executors are killed (kill -9) under fift
     expect(await world.ended(world.runId(key), 120_000)).toMatchObject({ type: 'RunSucceeded' });
   const took: number[] = [];
   for (const { runId, at } of lost) {
-    const next = only(await world.events(runId), 'RunRecovered').find((event) => event.time >= at);
+    const next = ofType(await world.events(runId), 'RunRecovered').find((event) => event.time >= at);
     if (next) took.push(next.time - at);
   }
   console.log(
@@ -165,7 +165,7 @@ it('takes nothing from an executor that stands still for three seconds', async (
   process.kill(stopped.pid, 'SIGCONT');
   for (const key of list) {
     expect(await world.ended(world.runId(key), 60_000)).toMatchObject({ type: 'RunSucceeded' });
-    expect(only(await world.events(world.runId(key)), 'RunRecovered')).toEqual([]);
+    expect(ofType(await world.events(world.runId(key)), 'RunRecovered')).toEqual([]);
     await expectSoundOutside(world.runId(key), key);
   }
 });
@@ -257,7 +257,7 @@ it('hands its runs over at once when it is asked to stop (SIGTERM), and loses no
     await expectSoundOutside(world.runId(key), key);
     const events = await world.events(world.runId(key));
     expect(events.map((event) => event.type)).not.toContain('ToolCallAmbiguous');
-    const [recovered] = only(events, 'RunRecovered');
+    const [recovered] = ofType(events, 'RunRecovered');
     if (recovered) gaps.push(recovered.time - at);
   }
   console.log(

@@ -1,4 +1,4 @@
-import { only } from './e2e/invariants';
+import { ofType } from './e2e/invariants';
 import { ok } from './e2e/script';
 import { TestExecutor } from './e2e/test-executor';
 import { World } from './e2e/world';
@@ -20,7 +20,7 @@ it('waits for a model no longer than it may: what was asked is broken off, booke
   const before = performance.now();
   await executor.executor.drivers.stop(200);
   expect(performance.now() - before).toBeLessThan(2_000);
-  const [failed] = only(await world.events(runId), 'ModelCallFailed');
+  const [failed] = ofType(await world.events(runId), 'ModelCallFailed');
   expect(failed?.data).toMatchObject({
     error: { code: 'cancelled' },
     next: 'retry',

@@ -1,7 +1,7 @@
 import type { Caller } from '@runyard/contracts';
 import { userAggregate } from '@runyard/contracts';
 import { RunQueries } from '../projections/run.queries';
-import { dialogOf, expectPaired, expectQuiet, only } from './e2e/invariants';
+import { dialogOf, expectPaired, expectQuiet, ofType } from './e2e/invariants';
 import { calls, ok } from './e2e/script';
 import type { Script } from './e2e/script';
 import { TestExecutor } from './e2e/test-executor';
@@ -59,7 +59,7 @@ describe('a fork', () => {
     expect(world.outside.toolsOf(fork.run_id).map(({ tool }) => tool.name)).toEqual(['look']);
     expect(await outline(fork.run_id)).toEqual(await outline(source));
     expectPaired(await dialogOf(world, fork.run_id));
-    const [reused] = only(await world.events(fork.run_id), 'ToolCallSucceeded');
+    const [reused] = ofType(await world.events(fork.run_id), 'ToolCallSucceeded');
     expect(reused?.data).toMatchObject({
       observation: { text: 'write {"n":1}' },
       reusedFrom: { runId: source, callId: 'c2-0', decision: { decidedBy: 'mode:auto' } },
@@ -162,7 +162,7 @@ describe('a continuation', () => {
   it('goes on with the decision that was missing, keyed by the question', async () => {
     const source = await finished('undecided', { mode: 'ask' });
     expect(await world.row(source)).toMatchObject({ reason: 'confirmation_required' });
-    const [asked] = only(await world.events(source), 'ApprovalRequested');
+    const [asked] = ofType(await world.events(source), 'ApprovalRequested');
     const decision = {
       approval_id: asked!.data.approvalId,
       verdict: 'approve',
@@ -177,7 +177,7 @@ describe('a continuation', () => {
       { n: 7 },
       { again: true },
     ]);
-    expect(only(events, 'ToolCallStarted')[0]?.data).toMatchObject({
+    expect(ofType(events, 'ToolCallStarted')[0]?.data).toMatchObject({
       callId: 'c0-0',
       step: 0,
       decision: { decidedBy: reviewer.actor },

@@ -1,5 +1,5 @@
 import type { AgentBehaviour, CatalogueTool, RunEvent } from '@runyard/contracts';
-import { only } from './invariants';
+import { ofType } from './invariants';
 import { calls } from './script';
 import type { Answer, Script } from './script';
 import { OWNER, World } from './world';
@@ -93,7 +93,7 @@ export const answering = (
 
 /** Ids of the runs that a run delegated to, in the order of their grants. */
 export const childrenOf = (events: readonly RunEvent[]): string[] =>
-  only(events, 'ChildGranted').map(({ data }) => data.childRunId);
+  ofType(events, 'ChildGranted').map(({ data }) => data.childRunId);
 
 /** The whole tree below a run, itself included. */
 export async function treeOf(world: World, runId: string): Promise<Map<string, RunEvent[]>> {
@@ -107,7 +107,7 @@ export async function treeOf(world: World, runId: string): Promise<Map<string, R
 const TERMINAL: readonly RunEvent['type'][] = ['RunSucceeded', 'RunFailed', 'RunCancelled', 'RunSkipped'];
 
 const ownTokens = (events: readonly RunEvent[]): number =>
-  [...only(events, 'ModelTurnCompleted'), ...only(events, 'ModelCallFailed')].reduce(
+  [...ofType(events, 'ModelTurnCompleted'), ...ofType(events, 'ModelCallFailed')].reduce(
     (sum, { data }) => sum + data.usage.input + data.usage.output,
     0,
   );
@@ -123,8 +123,8 @@ export async function expectSoundTree(world: World, runId: string): Promise<numb
     ...where,
     ends: 1,
   });
-  const granted = only(events, 'ChildGranted');
-  const settled = only(events, 'ChildSettled');
+  const granted = ofType(events, 'ChildGranted');
+  const settled = ofType(events, 'ChildSettled');
   expect(settled.map(({ data }) => data.childRunId).toSorted()).toEqual(childrenOf(events).toSorted());
   expect(new Set(childrenOf(events)).size).toBe(granted.length);
   let below = 0;
@@ -148,7 +148,7 @@ export async function expectSoundTree(world: World, runId: string): Promise<numb
 
 /** At every instant what is used and given away fits the run's own grant. */
 function expectWithinGrant(events: readonly RunEvent[]): void {
-  const grant = only(events, 'RunQueued')[0]?.data.grantTokens;
+  const grant = ofType(events, 'RunQueued')[0]?.data.grantTokens;
   if (grant === undefined) return;
   let spent = 0;
   const open = new Map<string, number>();

@@ -15,7 +15,7 @@ import type { World } from './world';
 
 type EventOf<T extends RunEvent['type']> = Extract<RunEvent, { type: T }>;
 
-export const only = <T extends RunEvent['type']>(events: readonly RunEvent[], type: T): EventOf<T>[] =>
+export const ofType = <T extends RunEvent['type']>(events: readonly RunEvent[], type: T): EventOf<T>[] =>
   events.filter((event): event is EventOf<T> => event.type === type);
 
 /** Checks one ended run against its log, the world outside and its row. `input`: what it was asked. */
@@ -37,13 +37,13 @@ function expectTimesInOrder(events: readonly RunEvent[]): void {
 
 /** No recorded model turn is bought again; every call that reached the provider was announced. */
 function expectTurnsBoughtOnce(world: World, events: readonly RunEvent[], input: string): void {
-  const turns = only(events, 'ModelTurnCompleted').map((event) => event.data.step);
+  const turns = ofType(events, 'ModelTurnCompleted').map((event) => event.data.step);
   expect(turns).toEqual(turns.map((_, index) => index + 1));
   const steps = new Set(world.outside.calledFor(input).map((call) => call.step));
   for (const step of steps) {
     const made = world.outside.calledFor(input).filter((call) => call.step === step).length;
-    const failed = only(events, 'ModelCallFailed').filter((event) => event.data.step === step).length;
-    const started = only(events, 'ModelCallStarted').filter((event) => event.data.step === step).length;
+    const failed = ofType(events, 'ModelCallFailed').filter((event) => event.data.step === step).length;
+    const started = ofType(events, 'ModelCallStarted').filter((event) => event.data.step === step).length;
     expect({ step, made, most: made <= Math.min(started, failed + 1) }).toEqual({ step, made, most: true });
     expect({ step, settled: failed + (turns.includes(step) ? 1 : 0) }).toEqual({ step, settled: started });
   }
@@ -54,7 +54,7 @@ function expectEffectsOnce(world: World, runId: string, events: readonly RunEven
   const made = world.outside.toolsOf(runId);
   for (const callId of new Set(made.map((call) => call.callId))) {
     const attempts = made.filter((call) => call.callId === callId);
-    const started = only(events, 'ToolCallStarted').filter((event) => event.data.callId === callId);
+    const started = ofType(events, 'ToolCallStarted').filter((event) => event.data.callId === callId);
     expect({ callId, times: attempts.length <= started.length }).toEqual({ callId, times: true });
     expect(new Set(attempts.map((call) => call.idempotencyKey)).size).toBe(1);
     expect(new Set(attempts.map((call) => call.position)).size).toBe(1);
@@ -77,7 +77,7 @@ async function expectTokensConserved(
   runId: string,
   events: readonly RunEvent[],
 ): Promise<void> {
-  const booked = [...only(events, 'ModelTurnCompleted'), ...only(events, 'ModelCallFailed')].map(
+  const booked = [...ofType(events, 'ModelTurnCompleted'), ...ofType(events, 'ModelCallFailed')].map(
     (event) => event.data.usage,
   );
   const sum = (of: (usage: { input: number; output: number; cached: number }) => number) =>

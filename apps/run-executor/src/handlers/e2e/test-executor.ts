@@ -6,7 +6,8 @@ import { runProjection } from '@runyard/persistence';
 import type { Database } from '@runyard/persistence';
 import { createLogger, REACTION_BATCH, reactionProjection } from '@runyard/service';
 import { setTimeout as wait } from 'node:timers/promises';
-import type { ExecutorConfig } from '../../config';
+import { EXECUTOR_DEFAULTS } from '../../config';
+import type { ExecutorSettings } from '../../config';
 import type { ModelAdapter } from '../../models/types';
 import type { ToolRunner } from '../../tools/types';
 import { assemble, reactionsOf } from '../assembly.process';
@@ -22,21 +23,17 @@ import { CrashTap, MortalTap, OPEN_TAP, tappedDatabase, tappedLog, tappedQueues 
 import type { Tap } from './taps';
 import { ORG } from './people';
 
-const CONFIG = {
+const CONFIG: ExecutorSettings = {
+  ...EXECUTOR_DEFAULTS,
   places: 64,
   intakeConcurrency: 16,
-  http: { allowedHosts: [], allowPrivate: false },
-  stdioCommands: [],
   knowledge: 'off',
   pauseTtlMs: 60_000,
   approvalTtlMs: 60_000,
-  parallelChildren: 8,
-  projections: true,
-  drive: true,
-} as unknown as ExecutorConfig;
+};
 
 export interface Circumstances {
-  config?: Partial<ExecutorConfig>;
+  config?: Partial<ExecutorSettings>;
   tap?: Tap;
   /** False: takes nothing from the queues and sweeps nothing; the spec hands it what to do. */
   works?: boolean;
