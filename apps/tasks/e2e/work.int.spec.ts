@@ -1,4 +1,5 @@
 import type { RunRequest, TaskLockRow, TaskRow, TaskRunRow, TaskStepRow } from '@runyard/contracts';
+import { ERASED_RUNS } from '@runyard/contracts';
 import { runIdOf } from '@runyard/event-log';
 import { eventually } from '@runyard/testing';
 import { World } from './world';
@@ -150,6 +151,30 @@ describe('the work on a task, on real servers', () => {
       ['cancelled', true],
       ['succeeded', false],
     ]);
+  });
+
+  test('a run that is erased leaves no link either, though its own log says nothing any more', async () => {
+    world.runs = usually({ act: ['never'] });
+    const taskId = await begun();
+    await world.until<Task>(taskId, ({ phase }) => phase === 'act');
+    const { latest_run_id: runId } = await world.call<Task>('stop', { task_id: taskId });
+    const erasure = {
+      runId,
+      agentId: 'worker',
+      state: 'cancelled',
+      endedAt: Date.now(),
+      requestDigest: null,
+    };
+    const counts = { inputTokens: 0, outputTokens: 0, cachedTokens: 0 };
+    const rest = { previousRunId: null, deletion: null, conversation: null };
+    const other = { ...erasure, ...counts, ...rest, runId: 'run_of_nobody' };
+    await world.append('erasures', ERASED_RUNS, [
+      { type: 'RunErased', data: other },
+      { type: 'RunErased', data: { ...other, runId } },
+    ]);
+    await world.until<Task>(taskId, ({ latest_run_id }) => latest_run_id === null);
+    const { data: runs } = await world.call<{ data: TaskRunRow[] }>('runs', { task_id: taskId });
+    expect(runs.map(({ run_id }) => run_id === null)).toEqual([true, false]);
   });
 
   test('a plan that is to be looked at waits, can be changed under the lock, and goes on', async () => {

@@ -1,9 +1,9 @@
-import { RUN_EVENTS, parseSubject } from '@runyard/contracts';
-import type { RunEvent } from '@runyard/contracts';
+import { ERASURE_EVENTS, RUN_EVENTS, parseSubject } from '@runyard/contracts';
+import type { RunErased, RunEvent } from '@runyard/contracts';
 import { decodeEvents } from '@runyard/event-log';
-import type { WorkQueues } from '@runyard/event-log';
+import type { Commit, WorkQueues } from '@runyard/event-log';
 import { eventsOf, mayHold } from '@runyard/persistence';
-import type { ProjectedCommit, Projection } from '@runyard/persistence';
+import type { ProjectedCommit, Projection, Tx } from '@runyard/persistence';
 import { reactionProjection } from '@runyard/service';
 import type { Logger, Reaction } from '@runyard/service';
 import { blobOf, linkRuns, tasksOfRuns, unlinkRun } from '../projections/watch.queries';
@@ -11,7 +11,9 @@ import { requesting } from './dependencies';
 import type { ReactionPorts } from './task-reactions.process';
 
 const ENDS = ['RunSucceeded', 'RunFailed', 'RunCancelled', 'RunSkipped', 'RunDeleted'];
-const CONCERNING = ['RunQueued', ...ENDS];
+/** Lies on the org's subject, since the run's own log is empty by then. */
+const ERASED = ['RunErased'];
+const CONCERNING = ['RunQueued', ...ENDS, ...ERASED];
 /** A task may wait a moment; steps of runs come by the thousand and concern nobody here. */
 const GATHER_MS = 50;
 
@@ -26,23 +28,50 @@ export function runReaction(ports: ReactionPorts): Reaction {
     version: 1,
     stream: 'RUNS',
     async react(commit, tx) {
-      const { org, id: runId } = parseSubject(commit.subject) ?? {};
+      const { context, org, id: runId } = parseSubject(commit.subject) ?? {};
       if (!org || !runId) return;
+      if (context === 'erasures') return forgetErased(ports, org, commit, tx);
       const taskId = (await tasksOfRuns(tx, [runId])).get(runId);
       if (taskId === undefined) return;
       const { events } = decodeEvents(commit, RUN_EVENTS);
       const index = events.findIndex(({ type }) => ENDS.includes(type));
       if (index < 0) return;
       const cause = `${commit.sequence}.${index}`;
-      if (events[index]?.type === 'RunDeleted') {
-        await ports.tasks.react(org, taskId, { type: 'ForgetRun', runId }, cause);
-        return unlinkRun(tx, runId);
-      }
+      if (events[index]?.type === 'RunDeleted') return forget(ports, { org, taskId, runId, cause }, tx);
       await applyEnd(ports, { org, taskId, runId, cause }, (blobsOrg, digest) =>
         blobOf(tx, blobsOrg, digest),
       );
     },
   };
+}
+
+interface TaskRun {
+  org: string;
+  taskId: string;
+  runId: string;
+  cause: string;
+}
+
+async function forget(
+  { tasks }: ReactionPorts,
+  { org, taskId, runId, cause }: TaskRun,
+  tx: Tx,
+): Promise<void> {
+  await tasks.react(org, taskId, { type: 'ForgetRun', runId }, cause);
+  await unlinkRun(tx, runId);
+}
+
+async function forgetErased(ports: ReactionPorts, org: string, commit: Commit, tx: Tx): Promise<void> {
+  const erased = decodeEvents(commit, ERASURE_EVENTS).events as RunErased[];
+  const known = await tasksOfRuns(
+    tx,
+    erased.map(({ data }) => data.runId),
+  );
+  for (const [index, { data }] of erased.entries()) {
+    const taskId = known.get(data.runId);
+    if (taskId === undefined) continue;
+    await forget(ports, { org, taskId, runId: data.runId, cause: `${commit.sequence}.${index}` }, tx);
+  }
 }
 
 /** Applies what the run's log says of its end; true where it has ended. */
@@ -71,9 +100,9 @@ export function runReactionProjection(ports: ReactionPorts, queues: WorkQueues, 
       if (concerning.length === 0) return;
       const links = concerning.flatMap(linkOf);
       if (links.length > 0) await linkRuns(tx, links);
-      const ending = concerning.filter((commit) => mayHold(commit, ENDS));
+      const ending = concerning.filter((commit) => mayHold(commit, [...ENDS, ...ERASED]));
       const known = await tasksOfRuns(tx, ending.map(runOf));
-      const ofTasks = ending.filter((commit) => known.has(runOf(commit)));
+      const ofTasks = ending.filter((commit) => known.has(runOf(commit)) || mayHold(commit, ERASED));
       if (ofTasks.length > 0) await inner.apply(tx, ofTasks);
     },
   };
