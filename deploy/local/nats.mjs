@@ -5,7 +5,7 @@
  * official release. Nothing is installed into the system, so that it works for any user.
  */
 import { execFile, spawn } from 'node:child_process';
-import { accessSync, constants, mkdirSync, readFileSync, readdirSync } from 'node:fs';
+import { accessSync, closeSync, constants, mkdirSync, openSync, readFileSync, readdirSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
@@ -126,6 +126,17 @@ function lastLines(file) {
   }
 }
 
+/** The server's process. A refused configuration is told on stderr only, before the log is open: it goes there too. */
+function launched(file, dir, env) {
+  const complaints = openSync(join(dir, 'nats.log'), 'a');
+  const child = spawn(file, ['-c', join(dir, 'nats.conf')], {
+    stdio: ['ignore', 'ignore', complaints],
+    env: { ...process.env, ...env },
+  });
+  closeSync(complaints);
+  return child;
+}
+
 const children = new Set();
 process.on('exit', () => children.forEach((child) => child.kill('SIGKILL')));
 
@@ -148,10 +159,7 @@ export async function startNatsServer({
 }) {
   const file = binary ?? (await findNatsServer({ log }));
   prepareFolder({ dir, port, syncAlways, authorization });
-  const child = spawn(file, ['-c', join(dir, 'nats.conf')], {
-    stdio: 'ignore',
-    env: { ...process.env, ...env },
-  });
+  const child = launched(file, dir, env);
   const exited = new Promise((resolve) => {
     child.once('exit', () => resolve());
     child.once('error', () => resolve());

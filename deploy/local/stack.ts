@@ -16,7 +16,7 @@ import {
   urlFor,
 } from '@runyard/persistence';
 import type { Migration } from '@runyard/persistence';
-import { ACCESS, authorization, OPERATOR, passwordVariable } from '../nats/access';
+import { ACCESS, authorization, OPERATOR, passwordValue, passwordVariable } from '../nats/access';
 import { streamDefinitions } from '../nats/streams';
 import { startNatsServer } from './nats.mjs';
 import { startPostgres } from './postgres.mjs';
@@ -106,7 +106,7 @@ async function startServers(
 /** What the server must know to let each service in. */
 function accessTo(login: (user: string) => BusLogin | undefined) {
   const users = [OPERATOR, ...Object.keys(ACCESS)];
-  const env = users.map((user) => [passwordVariable(user), login(user)?.pass ?? '']);
+  const env = users.map((user) => [passwordVariable(user), passwordValue(login(user)?.pass ?? '')]);
   return { authorization: authorization(), env: Object.fromEntries(env) as Record<string, string> };
 }
 

@@ -76,7 +76,13 @@ const reading = (stream: string): string[] => [
 export const passwordVariable = (user: string): string =>
   `NATS_${user.toUpperCase().replaceAll('-', '_')}_PASSWORD`;
 
-/** The `authorization` block of a server: one user a service; passwords come from the environment. */
+/**
+ * A password as its variable must hold it for the server. The server parses the value like a piece of its configuration:
+ * unquoted, `-a…` and `7e5…` are broken numbers.
+ */
+export const passwordValue = (password: string): string => JSON.stringify(password);
+
+/** The `authorization` block of a server: one user a service; passwords come from the environment ({@link passwordValue}). */
 export function authorization(services: readonly string[] = Object.keys(ACCESS)): string {
   const users = services.map((service) => {
     const { publish, subscribe } = permissionsOf(service);

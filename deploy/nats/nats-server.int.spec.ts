@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { connect } from '@nats-io/transport-node';
 import type { LocalNatsServer } from '../local/nats.mjs';
+import { ACCESS, authorization, passwordValue, passwordVariable } from './access';
 import { MINIMUM_NATS_VERSION, findNatsServer, isOlder, startNatsServer } from '../local/nats.mjs';
 
 jest.setTimeout(60_000);
@@ -23,7 +24,7 @@ function binary(folder: string, says: string): string {
   chmodSync(file, 0o755);
   return file;
 }
-const start = async (options: { port?: number; syncAlways?: boolean } = {}) => {
+const start = async (options: Partial<Parameters<typeof startNatsServer>[0]> = {}) => {
   const server = await startNatsServer({ dir, ...options });
   started.push(server);
   return server;
@@ -114,5 +115,29 @@ describe('startNatsServer', () => {
   it('says what the server said when it cannot start', async () => {
     const { port } = await start();
     await expect(start({ port })).rejects.toThrow(/did not start.*(in use|listen)/);
+  });
+
+  it.each(['-aB_9', '7e5-Zk', '7e54ab', '12', 'true', 'a#b'])(
+    'lets a user in by the password %s',
+    async (pass) => {
+      const [user, variable] = ['scheduler', passwordVariable('scheduler')];
+      const others = ['operator', ...Object.keys(ACCESS)].map((one) => [
+        passwordVariable(one),
+        passwordValue('x'),
+      ]);
+      const env = { ...Object.fromEntries(others), [variable]: passwordValue(pass) };
+      const server = await start({ authorization: authorization(), env });
+      const connection = await connect({ servers: server.url, user, pass });
+      await connection.close();
+      await expect(connect({ servers: server.url, user, pass: 'x' })).rejects.toThrow(/authorization/i);
+    },
+  );
+
+  it('says which configuration the server refused', async () => {
+    const refused = start({
+      authorization: authorization(['scheduler']),
+      env: { NATS_OPERATOR_PASSWORD: '-a' },
+    });
+    await expect(refused).rejects.toThrow(/did not start.*NATS_OPERATOR_PASSWORD/);
   });
 });
