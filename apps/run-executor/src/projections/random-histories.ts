@@ -52,7 +52,10 @@ function randomStep(random: Random, step: number): NewEvent[][] {
   if (chance(random, 20))
     commits.push([log.attemptFailed(step, 1, log.usage(random(50), 0, 0, true)), log.calling(step, 2)]);
   const tools = ['search', 'read', 'write'].slice(0, random(4));
-  const message = log.turn(step, tools, { text: chance(random, 50) ? anyText(random) : null });
+  const message = log.turn(step, tools, {
+    text: chance(random, 50) ? anyText(random) : null,
+    toolCalls: log.asked(step, tools, () => anyText(random)),
+  });
   const calls = tools.map((tool, index) => ({
     id: `c${step}-${index}`,
     tool,

@@ -1,4 +1,5 @@
-import { toSafeInteger } from '@runyard/persistence';
+import type { Json } from '@runyard/contracts';
+import { restoreJson, restoreText, toSafeInteger } from '@runyard/persistence';
 import type { Tx } from '@runyard/persistence';
 import type { ReadCommit } from './commits';
 import { conversationKey } from './conversation-changes';
@@ -79,7 +80,7 @@ function imageOf(row: LoadedRun, org: string): RunImage {
             next_seq: row.next_seq,
             next_place: row.next_place ?? 0,
             entry_bytes: toSafeInteger(row.entry_bytes ?? 0),
-            turn: row.turn,
+            turn: restoreJson(row.turn as Json) as OpenTurn | null,
           },
     steps: [],
     entries: [],
@@ -97,8 +98,8 @@ const movingOf = (row: LoadedRun, org: string): MovingColumns => ({
   grant_tokens: toSafeInteger(row.grant_tokens),
   state: row.state,
   termination: row.termination,
-  reason: row.reason,
-  model: row.model,
+  reason: row.reason === null ? null : restoreText(row.reason),
+  model: restoreText(row.model),
   started_at: row.started_at,
   ended_at: row.ended_at,
   heartbeat_at: row.heartbeat_at,

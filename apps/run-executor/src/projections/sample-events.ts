@@ -95,6 +95,19 @@ export const attemptFailed = (step: number, attempt = 1, used = usage(0, 0)): Ne
     retryInMs: 100,
   });
 
+/** The calls that a turn asks for. */
+export const asked = (
+  step: number,
+  tools: readonly string[],
+  argumentsOf = (tool: string): StoredText => text(`{"query": "${tool} ${step}"}`),
+): DataOf<ModelTurnCompleted>['toolCalls'] =>
+  tools.map((tool, index) => ({
+    callId: `c${step}-${index}`,
+    providerCallId: `call_${index}`,
+    tool,
+    arguments: argumentsOf(tool),
+  }));
+
 /** A turn of the model that asks for the named tools, as calls `c<step>-0`, `c<step>-1` and so on. */
 export function turn(
   step: number,
@@ -110,12 +123,7 @@ export function turn(
     model: 'small-1',
     text: tools.length === 0 ? text('Nothing is due.') : null,
     reasoning: null,
-    toolCalls: tools.map((tool, index) => ({
-      callId: `c${step}-${index}`,
-      providerCallId: `call_${index}`,
-      tool,
-      arguments: text(`{"query": "${tool} ${step}"}`),
-    })),
+    toolCalls: asked(step, tools),
     providerReason: tools.length === 0 ? 'stop' : 'tool_calls',
     finish: tools.length === 0 ? 'stop' : 'tool_calls',
     usage: usage(),
