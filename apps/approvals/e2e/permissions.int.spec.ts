@@ -136,7 +136,10 @@ describe('an approval that makes a rule (dam#942)', () => {
     const rule = { conditions: [{ at: '/amount', is: 'at_most', value: 20 }], note: 'small ones' };
     const answer = await decide(reviewer, id, { verdict: 'approve', rule });
     await decide(reviewer, id, { verdict: 'approve', rule });
-    const made = (await rules({ agent_id: 'clerk' })).filter((one) => one.approval_id === id);
+    const ofApproval = async () =>
+      (await rules({ agent_id: 'clerk' })).filter((one) => one.approval_id === id);
+    await eventually(async () => (await ofApproval()).length > 0);
+    const made = await ofApproval();
     expect(made).toHaveLength(1);
     expect(made[0]).toMatchObject({
       rule_id: answer.made_rule_id,
