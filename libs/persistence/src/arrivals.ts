@@ -28,13 +28,20 @@ export class Arrivals {
 
   /**
    * The next 1 to `most` commits, in order. Waits for one, and for others to come along until the first has waited for
-   * `gatherMs`. Undefined: the source has ended. Throws what the source threw.
+   * `gatherMs`. None: nothing came within
+   * `patienceMs`. Undefined: the source has ended. Throws what the source threw.
    */
-  async take(most: number, gatherMs = 0): Promise<ProjectedCommit[] | undefined> {
+  async take(
+    most: number,
+    gatherMs = 0,
+    patienceMs = Number.POSITIVE_INFINITY,
+  ): Promise<ProjectedCommit[] | undefined> {
+    const until = performance.now() + patienceMs;
     while (this.waiting.length === 0) {
       if (this.failure) throw this.failure.error;
       if (this.ended) return undefined;
-      await this.woken(1);
+      if (performance.now() >= until) return [];
+      await this.wokenWithin(until);
       // The first commit of many has arrived: let those that the source already holds come along.
       await nextTurn();
     }
@@ -75,6 +82,13 @@ export class Arrivals {
 
   private isEnough(most: number): boolean {
     return this.hurried || this.ended || this.waiting.length >= most || this.bytes >= MOST_BYTES;
+  }
+
+  private async wokenWithin(until: number): Promise<void> {
+    const left = until - performance.now();
+    const timer = Number.isFinite(left) ? setTimeout(() => this.wake(), left) : undefined;
+    await this.woken(1);
+    clearTimeout(timer);
   }
 
   private woken(enough: number): Promise<void> {

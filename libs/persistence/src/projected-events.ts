@@ -15,13 +15,35 @@ export interface ProjectedEvent<E extends DomainEvent = DomainEvent> {
 /** A commit that is no batch of events, or of a shape that no upcaster lifts. */
 export class UnreadableCommit extends Error {}
 
+const NAMED = '"runyard.';
+const VERSION = '.v';
+/** Readers of one stream in one process share their commits: each is searched once. */
+const named = new WeakMap<Uint8Array, ReadonlySet<string>>();
+
+/** What stands in a body where names of events stand; texts of events may look the same. */
+function namesIn(body: Uint8Array): ReadonlySet<string> {
+  const known = named.get(body);
+  if (known) return known;
+  const found = new Set<string>();
+  const bytes = Buffer.from(body.buffer, body.byteOffset, body.byteLength);
+  for (let at = bytes.indexOf(NAMED); at >= 0; at = bytes.indexOf(NAMED, at + 1)) {
+    const start = at + NAMED.length;
+    const end = bytes.indexOf(VERSION, start);
+    if (end < 0) break;
+    if (end - start <= LONGEST_NAME) found.add(bytes.toString('latin1', start, end));
+  }
+  named.set(body, found);
+  return found;
+}
+const LONGEST_NAME = 100;
+
 /**
  * Whether a commit may hold an event of one of these names: a look at its bytes, far cheaper than reading it. For
  * projections that most commits of their stream do not concern.
  */
 export function mayHold({ body }: Pick<ProjectedCommit, 'body'>, names: Iterable<string>): boolean {
-  const bytes = Buffer.from(body.buffer, body.byteOffset, body.byteLength);
-  for (const name of names) if (bytes.includes(`"runyard.${name}.v`)) return true;
+  const held = namesIn(body);
+  for (const name of names) if (held.has(name)) return true;
   return false;
 }
 

@@ -19,6 +19,19 @@ export class PoisonCommit extends Error {
 /** Another projector moved the checkpoint: this one lost its lock without noticing. It rolls back and starts again. */
 export class LockLost extends Error {}
 
+/** A fault is tried again after this, doubled each time: restored streams and repaired rows heal it without a restart. */
+export const FIRST_PAUSE_MS = 250;
+const LONGEST_PAUSE_MS = 30_000;
+/** A database or log that is away comes back at any moment: never wait long for it. */
+const LONGEST_PASSING_PAUSE_MS = 2_000;
+
+/** Milliseconds until a projector starts again after a fault that came so many times before. */
+export const pauseAfter = (error: unknown, failures: number): number =>
+  Math.min(
+    FIRST_PAUSE_MS * 2 ** failures,
+    error instanceof PoisonCommit ? LONGEST_PAUSE_MS : LONGEST_PASSING_PAUSE_MS,
+  );
+
 /** An error may come from another realm (jest's sandbox); what it says is what counts. */
 export const messageOf = (error: unknown): string =>
   types.isNativeError(error) ? error.message : String(error);

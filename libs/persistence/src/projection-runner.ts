@@ -1,22 +1,26 @@
-import { archiveSource } from './archive-source';
-import { ARCHIVE } from './archive.projection';
 import { Arrivals } from './arrivals';
 import { moveCheckpoint, openCheckpoint, refuseContradiction } from './checkpoints';
-import type { Checkpoint, SourceState } from './checkpoints';
+import type { SourceState } from './checkpoints';
+import { concerning } from './concerning';
 import { isPassing } from './database.errors';
-import { eventTypesOf, LockLost, messageOf, PoisonCommit } from './projection-faults';
+import {
+  eventTypesOf,
+  FIRST_PAUSE_MS,
+  LockLost,
+  messageOf,
+  pauseAfter,
+  PoisonCommit,
+} from './projection-faults';
 import { pause, takeProjectionLock } from './projection-lock';
+import { readFrom } from './projection-reading';
+import { Place } from './place';
 import { noteProgress, onAwaited } from './position';
 import type { ProjectionOptions } from './projection-options';
-import type { ProjectedCommit, ProjectorStatus, ReadingPace, Session, Tx } from './types';
-import { batchesOf, gapBefore, readWhole } from './whole-source';
+import type { ProjectedCommit, ProjectorStatus, Session, Tx } from './types';
 
 const LARGEST_BATCH = 1_000;
-/** A fault is tried again after this, doubled each time: restored streams and repaired rows heal it without a restart. */
-const FIRST_PAUSE_MS = 250;
-const LONGEST_PAUSE_MS = 30_000;
-/** A database or log that is away comes back at any moment: never wait long for it. */
-const LONGEST_PASSING_PAUSE_MS = 2_000;
+/** Commits that say nothing to a projection move its stored checkpoint this much later: for those who wait in another process. */
+const PASSED_FOR_MS = 200;
 /** A stream created anew while nothing happened is found at the next commit after this time. */
 const STATE_AGE_MS = 5_000;
 /** A batch that keeps failing as if the database were away may simply take too long: then one by one as well. */
@@ -29,7 +33,7 @@ const PASSING_FAILURES = 3;
  * 3. The lock is a mere courtesy: two projectors by accident cost rolled back work, never a wrong row (1 holds).
  */
 class Projector {
-  private checkpoint: Checkpoint = { position: 0, incarnation: '' };
+  private place = new Place({ position: 0, incarnation: '' });
   private stateReadAt = 0;
   private failures = 0;
 
@@ -62,10 +66,12 @@ class Projector {
   private async project(session: Session): Promise<void> {
     const { db, projection, signal, batchSize = LARGEST_BATCH } = this.options;
     const state = await this.readState();
-    this.checkpoint = await db.acrossOrgs(`open ${projection.name}`, (tx) =>
-      openCheckpoint(tx, projection, state.incarnation),
+    this.place = new Place(
+      await db.acrossOrgs(`open ${projection.name}`, (tx) =>
+        openCheckpoint(tx, projection, state.incarnation),
+      ),
     );
-    refuseContradiction(projection, this.checkpoint, state);
+    refuseContradiction(projection, this.place.stored, state);
     if (!this.failures) this.tell('running');
     const stop = new AbortController();
     const reading = AbortSignal.any([signal, session.lost, stop.signal]);
@@ -73,44 +79,24 @@ class Projector {
     const onHurry = (hurry: () => void) => onAwaited(db, projection, hurry);
     // Half of the time at the source, so that a delivery brings many, and half here, so that a transaction holds many.
     const pace = gatherMs > 0 ? { gatherMs: gatherMs / 2, onHurry } : undefined;
-    const arrivals = new Arrivals(this.read(state, reading, pace), 2 * LARGEST_BATCH);
+    const arrivals = new Arrivals(
+      readFrom(this.options, this.place.stored, state, reading, pace),
+      2 * LARGEST_BATCH,
+    );
     const calm = onHurry(() => arrivals.hurry());
     try {
       while (!reading.aborted) {
-        const batch = await arrivals.take(Math.min(batchSize, LARGEST_BATCH), gatherMs / 2);
-        if (!batch || session.lost.aborted) return;
+        const patienceMs = this.place.isStored ? undefined : PASSED_FOR_MS;
+        const batch = await arrivals.take(Math.min(batchSize, LARGEST_BATCH), gatherMs / 2, patienceMs);
+        if (!batch || session.lost.aborted) break;
         await this.applyNew(batch);
       }
+      if (!this.place.isStored && !session.lost.aborted) await this.commit([], this.place.position);
     } finally {
       calm();
       stop.abort();
       await arrivals.settled();
     }
-  }
-
-  private read(
-    state: SourceState,
-    signal: AbortSignal,
-    pace?: ReadingPace,
-  ): AsyncIterable<readonly ProjectedCommit[]> {
-    const { db, source, projection, history, onAlarm } = this.options;
-    const gap = gapBefore(state, this.checkpoint);
-    if (projection.checkpointSchema !== ARCHIVE || history) {
-      return readWhole(
-        source,
-        history ?? archiveSource(db, projection.stream, projection.filter),
-        this.checkpoint,
-        state,
-        signal,
-        pace,
-      );
-    }
-    // Nobody holds what the archive itself has missed, and to stop would only let it miss more.
-    if (gap)
-      onAlarm?.(
-        `${projection.stream} dropped ${gap.from} to ${gap.to} before they were archived (or they were erased)`,
-      );
-    return batchesOf(source, this.checkpoint.position, signal, { pace });
   }
 
   private async readState(): Promise<SourceState> {
@@ -119,38 +105,48 @@ class Projector {
     return state;
   }
 
-  /** Drops what was delivered twice, applies the rest. */
+  /** Drops what was delivered twice, passes by what does not concern the projection, applies the rest. */
   private async applyNew(commits: readonly ProjectedCommit[]): Promise<void> {
     const { projection } = this.options;
     if (performance.now() - this.stateReadAt > STATE_AGE_MS)
-      refuseContradiction(projection, this.checkpoint, await this.readState());
-    let last = this.checkpoint.position;
+      refuseContradiction(projection, this.place.stored, await this.readState());
+    let last = this.place.position;
     const fresh = commits.filter(({ sequence }) => sequence > last && (last = sequence));
-    if (fresh.length === 0) return;
+    const found = concerning(projection, fresh);
+    if (found.length === 0) return this.passBy(last);
     try {
-      await this.commit(fresh);
+      await this.commit(found, last);
     } catch (error) {
-      const alone = fresh.length === 1 || error instanceof LockLost;
+      const alone = found.length === 1 || error instanceof LockLost;
       if (alone || (isPassing(error) && this.failures < PASSING_FAILURES)) throw error;
       // One by one: what comes before the bad commit is applied, and the fault names the right one.
-      for (const commit of fresh) await this.commit([commit]);
+      for (const commit of found) await this.commit([commit], commit.sequence);
+      await this.passBy(last);
     }
   }
 
-  private async commit(commits: readonly ProjectedCommit[]): Promise<void> {
+  /** After a crash they are read and passed by again. */
+  private async passBy(last: number): Promise<void> {
+    const { place, options } = this;
+    if (place.isOlderThan(PASSED_FOR_MS) && last > place.stored.position) return this.commit([], last);
+    place.position = last;
+    noteProgress(options.db, options.projection, last);
+    if (!this.failures) this.tell('running');
+  }
+
+  private async commit(commits: readonly ProjectedCommit[], last: number): Promise<void> {
     const { db, projection, onBatch } = this.options;
     const started = performance.now();
-    const last = commits.at(-1)?.sequence ?? this.checkpoint.position;
     await db.acrossOrgs(
       `project ${projection.name}`,
       async (tx) => {
-        if (!(await moveCheckpoint(tx, projection, this.checkpoint, last)))
+        if (!(await moveCheckpoint(tx, projection, this.place.stored, last)))
           throw new LockLost('Another projector moved the checkpoint');
-        await this.apply(tx, commits);
+        if (commits.length > 0) await this.apply(tx, commits);
       },
       { synchronousCommit: false },
     );
-    this.checkpoint = { ...this.checkpoint, position: last };
+    this.place.store(last);
     this.failures = 0;
     noteProgress(db, projection, last);
     onBatch?.({ commits: commits.length, milliseconds: performance.now() - started, position: last });
@@ -171,7 +167,7 @@ class Projector {
   private tell(state: ProjectorStatus['state'], fault: string | null = null): void {
     this.options.onStatus?.({
       projection: this.options.projection.name,
-      position: this.checkpoint.position,
+      position: this.place.position,
       state,
       fault,
     });
@@ -182,8 +178,7 @@ class Projector {
     if (signal.aborted) return;
     if (error instanceof LockLost) return this.tell('waiting_for_lock');
     this.tell('faulted', messageOf(error));
-    const longest = error instanceof PoisonCommit ? LONGEST_PAUSE_MS : LONGEST_PASSING_PAUSE_MS;
-    await pause(Math.min(FIRST_PAUSE_MS * 2 ** this.failures++, longest), signal);
+    await pause(pauseAfter(error, this.failures++), signal);
   }
 }
 

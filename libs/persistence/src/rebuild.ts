@@ -1,3 +1,4 @@
+import { applyConcerning } from './concerning';
 import type { Client } from 'pg';
 import { escapeIdentifier } from 'pg';
 import { readCheckpoint } from './checkpoints';
@@ -71,7 +72,7 @@ async function replay(
 ): Promise<void> {
   const tx: Tx = { query: (sql, params) => rowsOf(client, sql, params) };
   for await (const { commits, last } of commitsUpTo(source, 0, until, signal)) {
-    if (commits.length > 0) await projection.apply(tx, commits);
+    await applyConcerning(projection, tx, commits);
     onProgress?.(last);
   }
 }

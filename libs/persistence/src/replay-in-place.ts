@@ -1,3 +1,4 @@
+import { applyConcerning } from './concerning';
 import type { Client } from 'pg';
 import { escapeIdentifier } from 'pg';
 import { openClient, rowsOf } from './connections';
@@ -74,7 +75,7 @@ export class ReplayInPlace {
     for await (const { commits, last } of commitsUpTo(source, range.after, range.until, signal)) {
       await this.transaction(async () => {
         await this.tx.query(`SET LOCAL search_path = ${escapeIdentifier(schema)}, public`);
-        if (commits.length > 0) await projection.apply(this.tx, commits);
+        await applyConcerning(projection, this.tx, commits);
         await this.move(incarnation, last);
       });
       onProgress?.(last);

@@ -1,3 +1,4 @@
+import { applyConcerning } from './concerning';
 import type { Client } from 'pg';
 import { escapeIdentifier, escapeLiteral } from 'pg';
 import { openClient, rowsOf } from './connections';
@@ -144,7 +145,7 @@ export class ReplayBeside {
 
   private async apply(commits: readonly Parameters<Projection['apply']>[1][number][], last: number) {
     await this.tx.query(`SET LOCAL search_path = ${escapeIdentifier(this.schema)}, public`);
-    if (commits.length > 0) await this.target.projection.apply(this.tx, commits);
+    await applyConcerning(this.target.projection, this.tx, commits);
     await this.tx.query(`UPDATE ${inSchema(this.schema, STATE)} SET position = $1`, [last]);
   }
 

@@ -61,6 +61,11 @@ export interface Projection {
    * its own, whatever it holds. Who waits for a position (`positionReached`, in this process) is not kept waiting.
    */
   gatherMs?: number;
+  /**
+   * Whether a commit says anything to it; default: every one does. The others are passed by: `apply` does not get them,
+   * and where nothing else came the checkpoint follows a moment later, without a transaction for each batch. Pure.
+   */
+  concerns?(commit: ProjectedCommit): boolean;
   /** Applies commits in order. Runs in the transaction that moves the checkpoint. */
   apply(tx: Tx, commits: readonly ProjectedCommit[]): Promise<void>;
 }

@@ -1,7 +1,7 @@
 import { parseSubject } from '@runyard/contracts';
 import type { Actor, ApprovalRequested, DomainEvent, GroupApproved } from '@runyard/contracts';
 import { mayHold } from '@runyard/persistence';
-import type { Projection, Tx } from '@runyard/persistence';
+import type { ProjectedCommit, Projection, Tx } from '@runyard/persistence';
 import { onEach } from '@runyard/service';
 import type { Reaction } from '@runyard/service';
 import { askedCalls } from '../projections/approval.queries';
@@ -96,14 +96,19 @@ const ENDED: Readonly<Record<string, string>> = {
 /** A question is to be listed within a second; steps of runs come by the thousand and ask nobody. */
 const GATHER_MS = 50;
 
-/** Steps of runs come by the thousand; those that concern nobody here are passed by without being read. */
-export function concerning(projection: Projection): Projection {
+/** Steps of runs come by the thousand and most runs ask nobody; what concerns nobody here is passed by without being read. */
+export function concerning(reaction: Projection): Projection {
   return {
-    ...projection,
+    ...reaction,
     gatherMs: GATHER_MS,
+    concerns: (commit) => mayHold(commit, CONCERNING),
     async apply(tx, commits) {
-      const found = commits.filter((commit) => mayHold(commit, CONCERNING));
-      if (found.length) await projection.apply(tx, found);
+      const asking = new Set(commits.filter((commit) => mayHold(commit, ['ApprovalRequested'])).map(runOf));
+      const known = await askedCalls.askers(tx, commits.map(runOf));
+      const ofAskers = commits.filter((commit) => asking.has(runOf(commit)) || known.has(runOf(commit)));
+      if (ofAskers.length > 0) await reaction.apply(tx, ofAskers);
     },
   };
 }
+
+const runOf = ({ subject }: ProjectedCommit): string => parseSubject(subject)?.id ?? '';

@@ -111,6 +111,14 @@ export const askedCalls = {
     );
     return rows.map(({ id }) => id);
   },
+  /** Those of some runs that have asked anything. */
+  async askers(tx: Tx, runIds: readonly string[]): Promise<ReadonlySet<string>> {
+    const rows = await tx.query<{ id: string }>(
+      'SELECT DISTINCT run_id AS id FROM asked_calls WHERE run_id = ANY ($1)',
+      [runIds],
+    );
+    return new Set(rows.map(({ id }) => id));
+  },
   async forget(tx: Tx, runId: string): Promise<void> {
     await tx.query('DELETE FROM asked_calls WHERE run_id = $1', [runId]);
   },

@@ -21,7 +21,7 @@ import type { Ledger, TreeSpend } from './ledger.process';
 /** Data: name of the reaction, listed in the README; its checkpoint is kept under it. */
 const NAME = 'ledger-settlements';
 /** A run that has ended may wait a moment for others: those of an owner share a commit. */
-const GATHER_MS = 20;
+const GATHER_MS = 50;
 /** More lines than this are added up by agent and model: a settlement must fit its commit. */
 const MOST_LINES = 500;
 
@@ -47,8 +47,14 @@ export class Settlements {
   ) {}
 
   get reaction(): Projection {
-    const apply = (tx: Tx, commits: readonly ProjectedCommit[]) => this.react(tx, commits);
-    return { name: NAME, version: 1, stream: 'RUNS', gatherMs: GATHER_MS, apply };
+    return {
+      name: NAME,
+      version: 1,
+      stream: 'RUNS',
+      gatherMs: GATHER_MS,
+      concerns: (commit) => mayHold(commit, CONCERNING),
+      apply: (tx, commits) => this.react(tx, commits),
+    };
   }
 
   private async react(tx: Tx, commits: readonly ProjectedCommit[]): Promise<void> {
@@ -106,7 +112,7 @@ function newsOf(commits: readonly ProjectedCommit[]): { queued: TreeRun[]; ended
   const ended = new Map<string, Ended>();
   for (const commit of commits) {
     const { context, org = '', id: runId = '' } = parseSubject(commit.subject) ?? {};
-    if (context !== 'runs' || !isOrg(org) || !mayHold(commit, CONCERNING)) continue;
+    if (context !== 'runs' || !isOrg(org)) continue;
     for (const { event } of eventsOf<RunEvent>(commit, RUN_EVENTS)) {
       if (event.type === 'RunQueued') queued.push(treeRun(org, runId, event));
       else if (event.type === 'RunSucceeded' || event.type === 'RunFailed' || event.type === 'RunCancelled')

@@ -27,9 +27,9 @@ export const MODEL_PRICES: Projection = {
   name: 'ledger-prices',
   version: 1,
   stream: 'AGENTS',
+  concerns: (commit) => mayHold(commit, CONCERNING),
   async apply(tx, commits) {
     const rows = commits
-      .filter((commit) => mayHold(commit, CONCERNING))
       .flatMap((commit) => eventsOf<CatalogueEvent>(commit, CATALOGUE_EVENTS))
       .flatMap(({ event, org, sequence, index }): Price[] => {
         if ((event.type !== 'ModelAllowed' && event.type !== 'ModelRevised') || !isOrg(org)) return [];

@@ -38,15 +38,16 @@ export function childrenReaction(children: Children, queues: WorkQueues, logger:
   return {
     ...reaction,
     gatherMs: GATHER_MS,
-    apply: (tx, commits) => reaction.apply(tx, commits.filter(concerns)),
+    concerns,
   };
 }
 
 /** A look at the bytes: steps of runs come by the thousand, and most ends are those of runs without a parent. */
 function concerns(commit: ProjectedCommit): boolean {
   if (mayHold(commit, ['RunCancelRequested'])) return true;
+  if (!mayHold(commit, ENDS)) return false;
   const { buffer, byteOffset, byteLength } = commit.body;
-  return Buffer.from(buffer, byteOffset, byteLength).includes('"parentRunId":"') && mayHold(commit, ENDS);
+  return Buffer.from(buffer, byteOffset, byteLength).includes('"parentRunId":"');
 }
 
 const ENDS = ['RunSucceeded', 'RunFailed', 'RunCancelled'];

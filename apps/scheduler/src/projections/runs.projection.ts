@@ -16,12 +16,13 @@ export const UNFINISHED_RUNS: Projection = {
   version: 1,
   stream: 'RUNS',
   gatherMs: GATHER_MS,
+  concerns: (commit) => mayHold(commit, CONCERNING),
   async apply(tx, commits) {
     const begun = new Map<string, { org: string; agentId: string }>();
     const ended = new Set<string>();
     for (const commit of commits) {
       const place = parseSubject(commit.subject);
-      if (place?.context !== 'runs' || !isOrg(place.org) || !mayHold(commit, CONCERNING)) continue;
+      if (place?.context !== 'runs' || !isOrg(place.org)) continue;
       for (const { event } of eventsOf<RunEvent>(commit, RUN_EVENTS)) {
         if (event.type === 'RunQueued' && event.data.slot !== null)
           begun.set(place.id, { org: place.org, agentId: event.data.agentId });

@@ -95,12 +95,11 @@ export function runReactionProjection(ports: ReactionPorts, queues: WorkQueues, 
   return {
     ...inner,
     gatherMs: GATHER_MS,
+    concerns: (commit) => mayHold(commit, CONCERNING),
     async apply(tx, commits) {
-      const concerning = commits.filter((commit) => mayHold(commit, CONCERNING));
-      if (concerning.length === 0) return;
-      const links = concerning.flatMap(linkOf);
+      const links = commits.flatMap(linkOf);
       if (links.length > 0) await linkRuns(tx, links);
-      const ending = concerning.filter((commit) => mayHold(commit, [...ENDS, ...ERASED]));
+      const ending = commits.filter((commit) => mayHold(commit, [...ENDS, ...ERASED]));
       const known = await tasksOfRuns(tx, ending.map(runOf));
       const ofTasks = ending.filter((commit) => known.has(runOf(commit)) || mayHold(commit, ERASED));
       if (ofTasks.length > 0) await inner.apply(tx, ofTasks);
