@@ -223,3 +223,10 @@ describe('C67 text that Postgres refuses is stored and comes back (kodustech/kod
     expect(back).toEqual(texts);
   });
 });
+
+test('closing twice is closing once', async () => {
+  const other = database.connect('note-keeper');
+  await other.inOrg(A, (tx) => tx.query('SELECT 1'));
+  await Promise.all([other.close(), other.close()]);
+  await other.close();
+});

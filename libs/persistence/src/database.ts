@@ -79,6 +79,7 @@ function openDoor(options: DatabaseOptions, url: string, size: number, statement
 class PostgresDatabase implements Database {
   private readonly tenants: Door;
   private readonly across: Door | undefined;
+  private closed: Promise<void> | undefined;
 
   constructor(options: DatabaseOptions) {
     this.tenants = openDoor(
@@ -131,8 +132,10 @@ class PostgresDatabase implements Database {
     }
   }
 
-  async close(): Promise<void> {
-    await Promise.all([this.tenants.pool.end(), this.across?.pool.end()]);
+  /** Closing twice is closing once: a service may be stopped by its host and by a signal. */
+  close(): Promise<void> {
+    this.closed ??= Promise.all([this.tenants.pool.end(), this.across?.pool.end()]).then(() => undefined);
+    return this.closed;
   }
 
   private acrossDoor(): Door {
