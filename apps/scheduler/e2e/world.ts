@@ -180,6 +180,21 @@ export class World {
     }
   }
 
+  /** Waits until that many agents have their next slot. */
+  async planned(agents: number): Promise<void> {
+    await eventually(
+      async () => {
+        const [row] = await this.db.acrossOrgs('planned clocks', (tx) =>
+          tx.query<{ n: number }>(
+            'SELECT count(*)::int AS n FROM agent_clocks WHERE next_run_at IS NOT NULL',
+          ),
+        );
+        return row?.n === agents;
+      },
+      { withinMs: 60_000 },
+    );
+  }
+
   /** A scheduler; one that is to die does so the first time it comes to that point, and does nothing more in that life. */
   scheduler(life: Life = {}): DueSlots {
     const log = new SlotLog(mortalLog(this.bus.log, life));
