@@ -1,9 +1,8 @@
 import { randomUUID } from 'node:crypto';
-import { readdirSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { connectEventLog } from '@runyard/event-log';
 import { subjectOf } from '@runyard/contracts';
 import { eventually } from '@runyard/testing';
+import { Traces, large, marker } from './traces';
 import { World } from './world';
 
 jest.setTimeout(240_000);
@@ -12,6 +11,7 @@ const any = [{ role: 'user', any: true }];
 const usage = { input: 10, output: 5 };
 
 let world: World;
+let traces: Traces;
 beforeAll(async () => {
   world = await World.open({
     recordings: {
@@ -20,50 +20,14 @@ beforeAll(async () => {
     },
   });
 });
+beforeAll(() => {
+  traces = new Traces(world);
+});
 afterAll(() => world?.close());
 
-/** Where the log's server keeps its files, by its own command line. */
-function logFolder(): string {
-  const args = readFileSync(`/proc/${world.nats.pid}/cmdline`, 'utf8').split('\0');
-  const config = readFileSync(args[args.indexOf('-c') + 1] ?? '', 'utf8');
-  return /store_dir:?\s*"?([^"\s]+)/.exec(config)?.[1] ?? '';
-}
-
-/** Streams whose files hold a text. */
-function logFilesWith(text: string): string[] {
-  const folder = logFolder();
-  return readdirSync(folder, { recursive: true, withFileTypes: true })
-    .filter((entry) => entry.isFile() && entry.name.endsWith('.blk'))
-    .map((entry) => join(entry.parentPath, entry.name))
-    .filter((file) => readFileSync(file).includes(text))
-    .map((file) => /streams\/(\w+)\//.exec(file)?.[1] ?? file);
-}
-
-/** Tables in which a text is found, wherever it stands in a row. */
-async function tablesWith(text: string): Promise<string[]> {
-  const { rows } = await world.owner.query<{ name: string }>(
-    `SELECT format('%I.%I', schemaname, tablename) AS name FROM pg_tables
-     WHERE schemaname NOT IN ('pg_catalog', 'information_schema') ORDER BY 1`,
-  );
-  const found: string[] = [];
-  for (const { name } of rows)
-    if (
-      await world.value<boolean>(`SELECT EXISTS (SELECT FROM ${name} t WHERE t::text LIKE $1)`, [`%${text}%`])
-    )
-      found.push(name);
-  return found;
-}
-
-/** Proven, and made anew without coming back. */
-async function isProven(): Promise<void> {
-  for (const from of ['stream', 'archive']) {
-    const { code, out } = await world.runyard('verify', '--from', from);
-    expect([from, code, out.filter((line) => !line.includes('equal'))]).toEqual([from, 0, []]);
-  }
-}
-
-const marker = () => `plaintext-${randomUUID()}`;
-const large = (text: string) => `${text} ${'and so on '.repeat(12_000)}`;
+const logFilesWith = (text: string): string[] => traces.inLog(text);
+const tablesWith = (text: string): Promise<string[]> => traces.inTables(text);
+const isProven = (): Promise<void> => traces.areProven();
 
 describe('erase run', () => {
   test('nothing of it can be read any more, in log files, archive, rows or blobs; a rebuild brings nothing back', async () => {
@@ -208,7 +172,7 @@ test('erase user: account, keys, agents, conversations and runs, also of unfinis
   const started = (await (await asUser('POST', '/v1/runs', body)).json()) as { run_id: string };
   await eventually(async () => (await world.row(started.run_id))?.ended_at != null);
   const { code, said } = await world.runyard('erase', 'user', user_id, '--yes');
-  expect([code, said]).toEqual([0, '1 runs, 1 agents, 1 conversations, 1 keys']);
+  expect([code, said]).toEqual([0, '1 runs, 1 agents, 1 conversations, 1 keys, 0 tasks, 0 documents']);
   for (const text of [name, input, title])
     expect([text, await tablesWith(text), logFilesWith(text)]).toEqual([text, [], []]);
   // The prompt may be read by a run that starts in these minutes; it is collected then.

@@ -6,7 +6,7 @@ import { endRuns } from './end-runs';
 import type { Installation } from './installation';
 import { operatorOf, orgOf } from './orgs';
 import { Overwriting } from './overwriting';
-import { readersReach } from './readers';
+import { everybodyRead } from './readers';
 import { receiptOf, vacuum } from './receipt';
 import { rpcOf } from './service-calls';
 import { LOG_STREAMS } from './streams';
@@ -32,9 +32,11 @@ export const eraseOrg: Eraser = async (installation, id, options, _line, signal)
     ).map(({ run_id }) => run_id);
     await endRuns(installation, org, runs, signal);
     await appendTombstone(installation, org);
+    // Twice: what the first reading made reactions append lies in streams that were looked at before.
+    await everybodyRead(installation, signal);
     await everybodyRead(installation, signal);
     await overwriteAll(installation, overwriting, org);
-    await dropDeadLetters(installation, org);
+    overwriting.done.deadLetters += await dropDeadLetters(installation, org);
     const texts = await removeRows(installation, org);
     const tables = await vacuum(installation, options.rewrite);
     return await receiptOf(
@@ -70,14 +72,6 @@ async function appendTombstone(installation: Installation, org: string): Promise
     } catch (error) {
       if (!(error instanceof VersionConflict)) throw error;
     }
-  }
-}
-
-async function everybodyRead(installation: Installation, signal: AbortSignal): Promise<void> {
-  const { log } = await installation.bus();
-  for (const stream of LOG_STREAMS) {
-    const { lastSequence } = await log.state(stream);
-    if (lastSequence > 0) await readersReach(installation, stream, lastSequence, signal);
   }
 }
 

@@ -28,6 +28,7 @@ export async function eraseQuestions(
   );
   for (const { approval_id } of questions)
     await overwriting.aggregate('APPROVALS', subjectOf('approvals', org, approval_id));
+  overwriting.done.questions += questions.length;
   await db.write(async (tx) => {
     for (const table of TABLES) await tx.query(`DELETE FROM ${table} WHERE run_id = ANY($1)`, [[...runIds]]);
   });

@@ -3,10 +3,12 @@ import type { RunErased } from '@runyard/contracts';
 import { VersionConflict } from '@runyard/event-log';
 import type { EventLog } from '@runyard/event-log';
 import { eraseQuestions } from './erase-questions';
+import { eraseTasks, tasksAtRest } from './erase-tasks';
 import { erasableRuns } from './erasable-runs';
 import type { Choice } from './erasable-runs';
 import type { Installation } from './installation';
 import type { Overwriting } from './overwriting';
+import { forgetAnswers } from './kept-answers';
 import { readersReach } from './readers';
 
 type Erasure = RunErased['data'];
@@ -15,8 +17,9 @@ type Erasure = RunErased['data'];
 const AT_ONCE = 200;
 
 /**
- * Erases the ended runs of an org that a choice takes, in this order, each step repeatable: the erasure is an event; the
- * projections take the rows; then log and archive are overwritten. Returns the ids.
+ * Erases the ended runs of an org that a choice takes, in this order, each step repeatable: the tasks that asked for them
+ * go; the erasure is an event; the projections take the rows; then log and archive are overwritten. Returns the ids. A
+ * choice must take all runs of a task or none.
  */
 export async function eraseRuns(
   installation: Installation,
@@ -31,10 +34,12 @@ export async function eraseRuns(
   for (;;) {
     const batch = await installation.db.read((tx) => erasableRuns(tx, org, choice, AT_ONCE));
     if (batch.length === 0) return erased;
+    const runIds = batch.map(({ runId }) => runId);
+    await eraseTasks(installation, overwriting, org, await tasksAtRest(installation, org, runIds), signal);
     const sequence = await appendErasures(log, org, batch);
     await readersReach(installation, 'RUNS', sequence, signal);
-    const runIds = batch.map(({ runId }) => runId);
     await eraseQuestions(installation, overwriting, org, runIds, signal);
+    overwriting.done.keptAnswers += await forgetAnswers(installation, org, runIds);
     for (const { runId, previousRunId } of batch) {
       signal.throwIfAborted();
       await leaveSlots(installation, runId, previousRunId);

@@ -25,10 +25,14 @@ export type Eraser = (
 ) => Promise<Receipt>;
 
 const KINDS: readonly { kind: string; does: string; erase: Eraser }[] = [
-  { kind: 'run', does: 'a run: rows, log, archive and large texts', erase: eraseOneRun },
+  {
+    kind: 'run',
+    does: 'a run: rows, log, archive and large texts, questions about its calls too. A task that asked for it copied what it answered: the task goes with all its runs',
+    erase: eraseOneRun,
+  },
   {
     kind: 'user',
-    does: 'a person: account, keys, agents, conversations, and every run of theirs. Unfinished runs are cancelled first',
+    does: 'a person: account, keys, agents, conversations, documents, tasks, rules about them, and every run of theirs, also what they deleted before. Unfinished runs are cancelled first',
     erase: erasePerson,
   },
   { kind: 'org', does: 'an org with everything that it left, in every stream and table', erase: eraseOrg },

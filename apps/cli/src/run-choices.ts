@@ -1,11 +1,23 @@
 import type { Choice } from './erasable-runs';
 
+const BEFORE = 'to_timestamp($2::float8 / 1000)';
+
+/** Runs of tasks that go on, or ended later; by the archive, since a task's row forgets a run that was deleted. */
+const HELD = `(
+  SELECT m[1] FROM tasks.agent_tasks t
+  JOIN archive.event_log e ON e.stream = 'TASKS' AND e.org_id = t.org_id AND split_part(e.subject, '.', 5) = t.task_id,
+  LATERAL regexp_matches(e.body, '"runId":"([^"]+)"', 'g') AS m
+  WHERE t.org_id = $1 AND (t.ended_at IS NULL OR t.ended_at >= ${BEFORE}))`;
+
 /** Runs that are erased together. */
 export const erasableChoice = {
-  /** Began, or was queued where it never began, before a time (epoch ms); what was deleted went at its deletion. */
+  /**
+   * Began, or was queued where it never began, before a time (epoch ms); what was deleted went at its deletion. Not those
+   * of a task that had not ended by then: a task and its runs go together.
+   */
   beganBefore: (before: number): Choice => ({
-    rows: 'coalesce(a.started_at, a.created_at) < to_timestamp($2::float8 / 1000)',
-    tombstones: 'coalesce(d.ended_at, d.deleted_at) < to_timestamp($2::float8 / 1000)',
+    rows: `coalesce(a.started_at, a.created_at) < ${BEFORE} AND a.run_id NOT IN ${HELD}`,
+    tombstones: `coalesce(d.ended_at, d.deleted_at) < ${BEFORE} AND d.run_id NOT IN ${HELD}`,
     params: [before],
   }),
   these: (runIds: readonly string[]): Choice => ({

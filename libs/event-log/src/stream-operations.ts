@@ -42,6 +42,7 @@ interface StreamInfo {
     num_deleted?: number;
     num_subjects?: number;
     consumer_count: number;
+    subjects?: Record<string, number> | null;
   };
 }
 
@@ -59,6 +60,8 @@ export interface StreamOperations {
   report(stream: string): Promise<StreamReport | undefined>;
   /** Durable and passing consumers, by name. */
   consumers(stream: string): Promise<ConsumerReport[]>;
+  /** How many messages of a subject lie in a stream. */
+  count(stream: string, subject: string): Promise<number>;
   /**
    * Overwrites one message on the server's disk and takes it away; false where there is none. A purge would leave its text
    * in the files (P9.2).
@@ -97,6 +100,12 @@ class AskedOperations implements StreamOperations {
       if (consumers.length === 0 || found.length >= page.total) break;
     }
     return found.sort((a, b) => (a.name < b.name ? -1 : 1));
+  }
+
+  async count(stream: string, subject: string): Promise<number> {
+    const query = JSON.stringify({ subjects_filter: subject });
+    const { state } = await ask<StreamInfo>(this.exchange, `STREAM.INFO.${stream}`, query, PATIENCE);
+    return Object.values(state.subjects ?? {}).reduce((sum, messages) => sum + messages, 0);
   }
 
   async erase(stream: string, sequence: number): Promise<boolean> {

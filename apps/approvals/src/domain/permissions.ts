@@ -39,8 +39,13 @@ export const NO_PERMISSIONS: Permissions = { ...NO_POLICY, ever: [] };
 
 export function evolvePermissions(permissions: Permissions, event: PermissionEvent): Permissions {
   const { ever } = permissions;
-  const added = event.type === 'RuleAdded' ? [...ever, event.data.rule.ruleId] : ever;
-  return { ...evolvePolicy(permissions, event), ever: added };
+  return { ...evolvePolicy(permissions, event), ever: [...ever, ...namedBy(event)] };
+}
+
+/** An erased rule is still one that was: a decision that is read again does not add it anew. */
+function namedBy(event: PermissionEvent): readonly string[] {
+  if (event.type === 'RuleAdded') return [event.data.rule.ruleId];
+  return event.type === 'RulesErased' ? event.data.ruleIds : [];
 }
 
 /** Throws Problems `forbidden`, `invalid_request`, `conflict`, `not_found`. */

@@ -18,6 +18,7 @@ export const RULES: Projection = {
   version: 1,
   stream: 'APPROVALS',
   async apply(tx, commits) {
+    const erased: string[] = [];
     const changes = new RowChanges<Stored>('permission_rules', 'rule_id', [
       'removed_at',
       'removed_by',
@@ -26,16 +27,21 @@ export const RULES: Projection = {
     for (const commit of commits) {
       const place = parseSubject(commit.subject);
       if (place?.context !== 'permissions' || !isOrg(place.org)) continue;
-      for (const one of eventsOf<PermissionEvent>(commit, PERMISSION_EVENTS)) apply(changes, place.org, one);
+      for (const one of eventsOf<PermissionEvent>(commit, PERMISSION_EVENTS)) {
+        if (one.event.type === 'RulesErased') erased.push(...one.event.data.ruleIds);
+        else apply(changes, place.org, one, one.event);
+      }
     }
     await changes.save(tx);
+    if (erased.length > 0) await tx.query('DELETE FROM permission_rules WHERE rule_id = ANY($1)', [erased]);
   },
 };
 
 function apply(
   changes: RowChanges<Stored>,
   org: string,
-  { event, sequence, index }: ProjectedEvent<PermissionEvent>,
+  { sequence, index }: ProjectedEvent<PermissionEvent>,
+  event: Exclude<PermissionEvent, { type: 'RulesErased' }>,
 ): void {
   const position = `${sequence}.${index}`;
   const at = new Date(event.time).toISOString();

@@ -3,7 +3,7 @@ import type { LiveTask, Task, TaskStep, Told } from './task';
 
 export function evolveTask(task: Task, event: TaskEvent): Task {
   if (event.type === 'TaskCreated') return born(event.data);
-  if (event.type === 'TaskDeleted') return { situation: 'deleted' };
+  if (event.type === 'TaskDeleted' || event.type === 'TaskErased') return { situation: 'deleted' };
   return task.situation === 'live' ? change(task, event) : task;
 }
 

@@ -25,7 +25,7 @@ const KNOWN = { ...TASK_EVENTS, ...BOARD_EVENTS };
 
 /**
  * What follows from a task's own events: `TaskPhaseRequested` → the run's request; `TaskHeld` and the completion of what it
- * waits for → the start; `TaskCreated` and `TaskDeleted` → its card. Order: append or publish, then the checkpoint.
+ * waits for → the start; `TaskCreated`, `TaskDeleted` and `TaskErased` → its card. Order: append or publish, then the checkpoint.
  *
  * Invariants:
  * 1. A request is sent at least once after its event; sent again it names the same run (one key).
@@ -62,6 +62,7 @@ async function follow(ports: ReactionPorts, at: At, event: TaskEvent): Promise<v
       return void (await tasks.onBoard(org, { type: 'PlaceCard', taskId, userId, column }));
     }
     case 'TaskDeleted':
+    case 'TaskErased':
       await setWaits(tx, org, taskId, []);
       return void (await tasks.onBoard(org, { type: 'RemoveCard', taskId }));
     case 'TaskHeld':

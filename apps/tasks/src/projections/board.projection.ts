@@ -25,11 +25,14 @@ export const TASKS_PROJECTION: Projection = {
     for (const recorded of events) applyTo(images, recorded);
     await images.save(tx);
     await saveActivity(tx, events);
+    await forgetActivity(tx, events.filter(isErasure));
   },
 };
 
 const isOfBoard = (recorded: Recorded): recorded is ProjectedEvent<BoardEvent> =>
   recorded.aggregate === BOARD_ID;
+
+const isErasure = ({ event }: Recorded): boolean => event.type === 'TaskErased';
 
 function taskIdsOf(recorded: Recorded): string[] {
   if (!isOfBoard(recorded)) return [recorded.aggregate];
@@ -88,4 +91,14 @@ async function saveActivity(tx: Tx, events: readonly Recorded[]): Promise<void> 
     `INSERT INTO task_activity SELECT * FROM jsonb_populate_recordset(NULL::task_activity, $1::jsonb) ON CONFLICT DO NOTHING`,
     [JSON.stringify(rows)],
   );
+}
+
+/** What an erased task said is not there for a rebuild to find; neither may it stay here. */
+async function forgetActivity(tx: Tx, erasures: readonly Recorded[]): Promise<void> {
+  for (const { org, aggregate, sequence } of erasures)
+    await tx.query('DELETE FROM task_activity WHERE org_id = $1 AND task_id = $2 AND sequence < $3', [
+      org,
+      aggregate,
+      sequence,
+    ]);
 }

@@ -15,7 +15,7 @@ const digestOf = (stored: StoredText): string | null => ('text' in stored ? null
 export function imageAfter(image: TaskImage | undefined, recorded: Recorded): TaskImage | null {
   const { event, sequence, index } = recorded;
   if (event.type === 'TaskCreated') return born(recorded, event);
-  if (!image || event.type === 'TaskDeleted') return null;
+  if (!image || event.type === 'TaskDeleted' || event.type === 'TaskErased') return null;
   const { task, ...parts } = change(image, event);
   // Who locks a task, changes nothing about it.
   const touched = event.type.startsWith('TaskLock') ? {} : { updated_at: iso(event.time) };

@@ -56,11 +56,17 @@ export interface PermissionRule {
 export type RuleAdded = DomainEvent<'RuleAdded', { rule: PermissionRule }>;
 /** A rule holds no longer. */
 export type RuleRemoved = DomainEvent<'RuleRemoved', { ruleId: string }>;
-export type PermissionEvent = RuleAdded | RuleRemoved;
+/**
+ * Rules were erased with the person whose calls they were about: what added them is overwritten (P9.1). `version` is that
+ * of the policy from here on, so that it counts on although events are missing.
+ */
+export type RulesErased = DomainEvent<'RulesErased', { ruleIds: string[]; version: number }>;
+export type PermissionEvent = RuleAdded | RuleRemoved | RulesErased;
 
 export const PERMISSION_EVENTS: Readonly<Record<PermissionEvent['type'], true>> = {
   RuleAdded: true,
   RuleRemoved: true,
+  RulesErased: true,
 };
 
 /** A rule as it stands, with its author. */
@@ -90,6 +96,11 @@ export function evolvePolicy(policy: Policy, event: PermissionEvent): Policy {
       };
     case 'RuleRemoved':
       return { version, rules: policy.rules.filter(({ ruleId }) => ruleId !== event.data.ruleId) };
+    case 'RulesErased': {
+      const { ruleIds } = event.data;
+      const rules = policy.rules.filter(({ ruleId }) => !ruleIds.includes(ruleId));
+      return { version: event.data.version, rules };
+    }
     default:
       return event satisfies never;
   }

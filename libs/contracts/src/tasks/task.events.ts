@@ -16,6 +16,11 @@ export type TaskEdited = TaskEventOf<'TaskEdited', { details: TaskDetails; fence
 export type TaskStepsEdited = TaskEventOf<'TaskStepsEdited', { steps: PlannedStep[]; fence: number }>;
 /** The task is gone, with its steps and its lock; its runs stay. */
 export type TaskDeleted = TaskEventOf<'TaskDeleted', Record<never, never>>;
+/**
+ * Nothing that the task said can be read any more: its other events are overwritten, its activity goes with it (P9.1).
+ * `userId` is null, so that what stays names nobody.
+ */
+export type TaskErased = TaskEventOf<'TaskErased', Record<never, never>>;
 
 /** `superseded`: the expired or broken lock that it took the place of. */
 export type TaskLockAcquired = TaskEventOf<'TaskLockAcquired', TaskLock & { superseded: TaskLock | null }>;
@@ -105,6 +110,7 @@ export type TaskEvent =
   | TaskEdited
   | TaskStepsEdited
   | TaskDeleted
+  | TaskErased
   | TaskLockAcquired
   | TaskLockRenewed
   | TaskLockReleased
@@ -130,6 +136,7 @@ export const TASK_EVENTS: Readonly<Record<TaskEvent['type'], true>> = {
   TaskEdited: true,
   TaskStepsEdited: true,
   TaskDeleted: true,
+  TaskErased: true,
   TaskLockAcquired: true,
   TaskLockRenewed: true,
   TaskLockReleased: true,
