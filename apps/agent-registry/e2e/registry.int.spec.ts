@@ -208,7 +208,11 @@ describe('agent registry', () => {
         cursor = page.next_cursor;
       }
       expect(seen).toEqual(['a1', 'a2', 'a3', 'a4', 'a5']);
-      expect((await fixture.refusal('agents.list', ada, { cursor: 'abc' })).code).toBe('invalid_cursor');
+      for (const cursor of ['abc', btoa(encodeURIComponent('[1,2]'))])
+        expect(await fixture.refusal('agents.list', ada, { cursor })).toMatchObject({
+          code: 'invalid_cursor',
+          facts: { errors: [expect.objectContaining({ pointer: '/cursor' })] },
+        });
     });
 
     it('keeps the history of a deleted agent, and lets its former owner alone go on with its numbers', async () => {

@@ -98,6 +98,19 @@ describe('what a run asks', () => {
     const blocking = rows.map((row) => row.blocking);
     expect(blocking).toEqual(blocking.toSorted((a, b) => Number(b) - Number(a)));
   });
+
+  test('is refused with the field where somebody wrote the cursor themselves', async () => {
+    for (const [method, key] of [
+      ['approvals.list', ['maybe', 'yesterday', 'apr_1']],
+      ['permissions.list', ['yesterday', 'rul_1']],
+    ] as const) {
+      const cursor = btoa(encodeURIComponent(JSON.stringify(key)));
+      await expect(world.call(method, reviewer, { cursor })).rejects.toMatchObject({
+        code: 'invalid_cursor',
+        facts: { errors: [expect.objectContaining({ pointer: '/cursor' })] },
+      });
+    }
+  });
 });
 
 describe('a decision', () => {

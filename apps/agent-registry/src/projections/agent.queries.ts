@@ -32,7 +32,7 @@ export interface AgentFilter {
 
 /** Agents by name, then id. Filters that are given hold together. */
 export async function listAgents(tx: Tx, filter: AgentFilter): Promise<Page<AgentRow>> {
-  const [name, id] = decodeCursor(filter.cursor, 2) ?? [null, null];
+  const [name, id] = decodeCursor(filter.cursor, ['text', 'text']) ?? [null, null];
   const rows = await tx.query<AgentRead>(
     `${AGENT}
      WHERE ($1::uuid IS NULL OR a.owner_id = $1) AND ($2::text IS NULL OR a.model_id = $2)
@@ -69,7 +69,7 @@ export async function listVersions(
   agentId: string,
   page: { limit: number; cursor?: string },
 ): Promise<Page<AgentVersionRow>> {
-  const [before] = decodeCursor(page.cursor, 1) ?? [null];
+  const [before] = decodeCursor(page.cursor, ['integer']) ?? [null];
   const rows = await tx.query<Read<VersionRecord, 'created_at'>>(
     'SELECT * FROM agent_versions WHERE agent_id = $1 AND ($2::int IS NULL OR agent_version < $2) ORDER BY agent_version DESC LIMIT $3',
     [agentId, before, page.limit + 1],

@@ -33,7 +33,7 @@ export async function listUsers(
   tx: Tx,
   filter: { limit: number; cursor?: string; active?: boolean },
 ): Promise<Page<UserRow>> {
-  const [email, id] = decodeCursor(filter.cursor, 2) ?? [null, null];
+  const [email, id] = decodeCursor(filter.cursor, ['text', 'uuid']) ?? [null, null];
   const rows = await tx.query<Read<UserRow, 'created_at'>>(
     `${USER} AND ($1::boolean IS NULL OR active = $1) AND ($2::text IS NULL OR (email, user_id) > ($2, $3::uuid))
      ORDER BY email, user_id LIMIT $4`,
@@ -52,7 +52,7 @@ export async function listKeys(
   tx: Tx,
   filter: { limit: number; cursor?: string; user_id?: string },
 ): Promise<Page<KeyRow>> {
-  const [before, id] = decodeCursor(filter.cursor, 2) ?? [null, null];
+  const [before, id] = decodeCursor(filter.cursor, ['time', 'text']) ?? [null, null];
   const rows = await tx.query<Read<KeyRow, 'created_at' | 'expires_at' | 'revoked_at'>>(
     `SELECT key_id, label, roles, user_id, created_at, created_by, expires_at, revoked_at FROM api_keys
      WHERE ($1::uuid IS NULL OR user_id = $1) AND ($2::timestamptz IS NULL OR (created_at, key_id) < ($2, $3))

@@ -57,7 +57,7 @@ export class ApprovalQueries {
     equal('group_key', filter.group_key);
     equal('owner_id', filter.ownerId, 'uuid');
     const order = filter.state === 'pending' ? ORDERS.pending : ORDERS.history;
-    const place = decodeCursor(filter.cursor, 3);
+    const place = decodeCursor(filter.cursor, ['boolean', 'time', 'text']);
     if (place) {
       where.push(order.after(parameters.length + 1));
       parameters.push(...place);

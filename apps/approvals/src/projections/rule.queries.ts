@@ -40,7 +40,7 @@ export class RuleQueries {
     equal('decision = ?', filter.decision);
     // A pattern's only wildcard is "*", and tool names hold nothing that LIKE would read, but for "_".
     equal(`?::text LIKE replace(replace(tool, '_', '\\_'), '*', '%')`, filter.tool);
-    const place = decodeCursor(filter.cursor, 2);
+    const place = decodeCursor(filter.cursor, ['time', 'text']);
     if (place) {
       const [at, id] = place.map((value) => `$${parameters.push(value)}`);
       where.push(

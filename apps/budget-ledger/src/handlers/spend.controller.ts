@@ -9,6 +9,7 @@ import {
 } from '@runyard/contracts';
 import type { BudgetRow, Caller, ForecastRow, SpendReport } from '@runyard/contracts';
 import type { Database } from '@runyard/persistence';
+import { invalidCursor } from '@runyard/persistence';
 import { DATABASE, RpcMethod } from '@runyard/service';
 import { weekAt } from '../calendar/weeks';
 import { forecast } from '../domain/forecast';
@@ -135,5 +136,5 @@ const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
 function cursorOf(cursor: string | undefined): string | null {
   if (cursor === undefined || UUID.test(cursor)) return cursor ?? null;
-  throw new Problem('invalid_cursor', 'The cursor is not one that this list gave; start again without it');
+  throw invalidCursor();
 }

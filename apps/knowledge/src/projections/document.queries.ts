@@ -45,7 +45,7 @@ export async function listDocuments(
   reader: string | null,
   filter: DocumentFilter,
 ): Promise<Page<DocumentRow>> {
-  const [title, id] = decodeCursor(filter.cursor, 2) ?? [null, null];
+  const [title, id] = decodeCursor(filter.cursor, ['text', 'text']) ?? [null, null];
   const rows = await tx.query<DocumentRead>(
     `${DOCUMENT} WHERE ${VISIBLE} AND ($2::text IS NULL OR d.source = $2)
        AND ($3::text IS NULL OR d.title ILIKE $3 OR d.document_id ILIKE $3)
@@ -105,7 +105,7 @@ export async function listGroups(
   tx: Tx,
   filter: { limit: number; cursor?: string; member?: string },
 ): Promise<Page<GroupRow>> {
-  const [after] = decodeCursor(filter.cursor, 1) ?? [null];
+  const [after] = decodeCursor(filter.cursor, ['text']) ?? [null];
   const rows = await tx.query<GroupRead>(
     `${GROUP} WHERE ($1::text IS NULL OR g.group_id > $1) AND ($2::uuid IS NULL OR EXISTS (
        SELECT FROM group_members m WHERE m.org_id = g.org_id AND m.group_id = g.group_id AND m.user_id = $2))

@@ -78,7 +78,7 @@ export async function readableSources(
   reader: string,
   page: { limit: number; cursor?: string },
 ): Promise<SourcesAnswer> {
-  const [source, title, id] = decodeCursor(page.cursor, 3) ?? [null, null, null];
+  const [source, title, id] = decodeCursor(page.cursor, ['text', 'text', 'text']) ?? [null, null, null];
   const rows = await tx.query<Omit<SourcesAnswer['data'][number], 'updated_at'> & { updated_at: Date }>(
     `SELECT document_id, title, source, characters, updated_at FROM documents d
      WHERE ${MAY_READ} AND ($2::text IS NULL OR (source, title, document_id) > ($2, $3, $4))

@@ -1,4 +1,4 @@
-import { Problem } from '@runyard/contracts';
+import { invalidCursor } from '@runyard/persistence';
 
 /** A place in a list that is ordered by time and id: where the next page begins. */
 export interface Place {
@@ -15,11 +15,7 @@ export const cursorOf = ({ at, id }: Place): string => Buffer.from(`${at} ${id}`
 /** Throws `invalid_cursor` on anything that {@link cursorOf} did not write. */
 export function placeOf(cursor: string): Place {
   const match = WRITTEN.exec(Buffer.from(cursor, 'base64url').toString());
-  if (!match)
-    throw new Problem(
-      'invalid_cursor',
-      'The cursor is not one that this list gave out; start again without it',
-    );
+  if (!match) throw invalidCursor();
   return { at: Number(match[1]), id: match[2] ?? '' };
 }
 

@@ -57,8 +57,8 @@ export interface TaskFilter {
 /** The cards of one column in their order; without a column all tasks, newest first. */
 export async function listTasks(tx: Tx, filter: TaskFilter): Promise<Page<StoredTask>> {
   const { status, column, agent_id, user_id, limit, cursor } = filter;
-  const [first, second] = decodeCursor(cursor, 2) ?? [];
   const inColumn = column !== undefined;
+  const [first, second] = decodeCursor(cursor, [inColumn ? 'text' : 'time', 'text']) ?? [];
   // Cards that the board has not placed yet stand last.
   const rank = `COALESCE(t.board_rank, '~') COLLATE "C"`;
   const after = inColumn
@@ -137,7 +137,7 @@ export async function listActivity(
   filter: { task_id?: string; user_id?: string; limit: number; cursor?: string },
 ): Promise<Page<TaskActivityRow>> {
   const { task_id, user_id, limit, cursor } = filter;
-  const [sequence, index] = decodeCursor(cursor, 2) ?? [];
+  const [sequence, index] = decodeCursor(cursor, ['position', 'integer']) ?? [];
   const rows = await tx.query<TaskActivityRow>(
     `SELECT to_char(a.at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') AS at, a.type, a.task_id, COALESCE(t.title, '') AS title, a.actor,
        a.summary, a.sequence || '.' || a.index AS position
