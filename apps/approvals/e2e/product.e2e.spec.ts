@@ -3,7 +3,7 @@ import { createServer } from 'node:http';
 import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
-import type { ApprovalRow, RuleRow } from '@runyard/contracts';
+import type { ActivityRow, ApprovalRow, RuleRow } from '@runyard/contracts';
 import { connectEventLog, deadLetters } from '@runyard/event-log';
 import { eventually, freshDatabase, startNats } from '@runyard/testing';
 import type { TestDatabase, TestNats } from '@runyard/testing';
@@ -284,6 +284,43 @@ describe('people in the loop, over the whole product', () => {
     expect(await codeOf(decide(asked, { verdict: 'approve' }))).toBe('approval_withdrawn');
     await pending(runId, 0);
     expect(sent).toEqual([]);
+  });
+
+  test('the feed tells who asked, decided and controlled what, to each what is theirs', async () => {
+    const runId = await start('told', [refund('c1')]);
+    const [asked] = await pending(runId, 1);
+    await decide(asked, { verdict: 'approve' });
+    await inState(runId, 'succeeded');
+    await admin.call('POST', '/v1/agents/told/lock', { reason: 'told' });
+    const feed = async (client: ApiClient, filter: string) =>
+      (await client.call<{ data: ActivityRow[] }>('GET', `/v1/activity?${filter}`)).data;
+    const told = await eventually(async () => {
+      const entries = await feed(admin, 'agent_id=told');
+      return entries.length === 6 && entries;
+    });
+    expect(told.map(({ kind }) => kind).sort()).toEqual([
+      'agent.created',
+      'agent.locked',
+      'approval.decided',
+      'approval.opened',
+      'run.queued',
+      'run.succeeded',
+    ]);
+    const times = told.map(({ time }) => time);
+    expect(times).toEqual(times.toSorted().toReversed());
+    expect(told.find(({ kind }) => kind === 'approval.decided')).toMatchObject({
+      actor: `user:${reviewerId}`,
+      subject: { kind: 'approval', id: asked?.approval_id },
+      run_id: runId,
+      summary: 'approved the call',
+    });
+    // A reviewer sees runs that asked, and nobody's agents.
+    const seen = (await feed(reviewer, 'agent_id=told')).map(({ kind }) => kind);
+    expect(seen.sort()).toEqual(['approval.decided', 'approval.opened', 'run.queued', 'run.succeeded']);
+    expect(await codeOf(feed(admin, 'topic=nonsense'))).toBe('invalid_request');
+    expect(await codeOf(feed(admin, 'cursor=nonsense'))).toBe('invalid_cursor');
+    const before = encodeURIComponent(told.at(-1)?.time ?? '');
+    expect(await feed(admin, `agent_id=told&to=${before}`)).toEqual([]);
   });
 
   test('no reaction of any service gave up on any of this', async () => {

@@ -19,6 +19,7 @@ import {
 import type { Logger, RpcClient, ServiceOptions } from '@runyard/service';
 import { Gauge } from 'prom-client';
 import type { ApprovalsConfig } from './config';
+import { ActivityController } from './handlers/activity.controller';
 import { ApprovalLog } from './handlers/approval-log.adapter';
 import { ApprovalsController } from './handlers/approvals.controller';
 import { Decisions } from './handlers/decide.process';
@@ -30,6 +31,7 @@ import { RunQuestions, concerning } from './handlers/run-questions.process';
 import { Runs } from './handlers/runs.adapter';
 import { migrateApprovals } from './migrations';
 import { APPROVALS_PROJECTIONS } from './projections';
+import { ActivityQueries } from './projections/activity.queries';
 import { ApprovalQueries } from './projections/approval.queries';
 import { DueQueries } from './projections/due.queries';
 import { RuleQueries } from './projections/rule.queries';
@@ -42,7 +44,7 @@ const COUNT_MS = 15_000;
 /** Commits of runs a transaction: nearly all are passed by, and what is left must fit into it. */
 const REACTION_BATCH = 200;
 
-/** Permission rules, and what runs ask people. */
+/** Permission rules, what runs ask people, and the feed of what happened. */
 @Module({})
 export class ApprovalsModule implements OnApplicationBootstrap {
   constructor(
@@ -71,8 +73,8 @@ export class ApprovalsModule implements OnApplicationBootstrap {
       projections: APPROVALS_PROJECTIONS.map(({ projection }) => projection),
       archives: ['APPROVALS'],
       migrate: migrateApprovals,
-      // Two projections, an archive and two reactions, each with a transaction at a time, and the scans.
-      acrossPoolSize: 10,
+      // Six projections, an archive and two reactions, each with a transaction at a time, and the scans.
+      acrossPoolSize: 14,
       ...overrides,
     });
     return { module: ApprovalsModule, imports: [service], providers: providersOf(config.tickMs, now) };
@@ -113,6 +115,7 @@ const providersOf = (tickMs: number, now: () => number): NonNullable<DynamicModu
   { provide: ApprovalLog, inject: [EVENT_LOG], useFactory: (log: EventLog) => new ApprovalLog(log) },
   { provide: RegistryFacts, inject: [EVENT_LOG], useFactory: (log: EventLog) => new RegistryFacts(log) },
   { provide: ApprovalQueries, inject: [DATABASE], useFactory: (db: Database) => new ApprovalQueries(db) },
+  { provide: ActivityQueries, inject: [DATABASE], useFactory: (db: Database) => new ActivityQueries(db) },
   { provide: RuleQueries, inject: [DATABASE], useFactory: (db: Database) => new RuleQueries(db) },
   { provide: DueQueries, inject: [DATABASE], useFactory: (db: Database) => new DueQueries(db) },
   {
@@ -132,6 +135,7 @@ const providersOf = (tickMs: number, now: () => number): NonNullable<DynamicModu
     useFactory: (approvals: ApprovalLog, due: DueQueries, logger: Logger) =>
       new Expiry(approvals, due, now, logger),
   },
+  ActivityController,
   ApprovalsController,
   PermissionsController,
 ];

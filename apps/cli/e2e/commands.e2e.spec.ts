@@ -21,6 +21,30 @@ beforeAll(async () => {
 });
 afterAll(() => world?.close());
 
+describe('runyard activity', () => {
+  test('says in one line an entry who did what, newest first, with the filters of the list', async () => {
+    const runId = await world.ran('quick', 'For the feed');
+    const asked = () => world.runyard('activity', '--run', runId, '--json');
+    const { out } = await eventually(async () => {
+      const ran = await asked();
+      return ran.out.length === 2 && ran;
+    });
+    const entries = out.map((line) => JSON.parse(line) as { kind: string; actor: string; time: string });
+    expect(entries.map(({ kind }) => kind)).toEqual(['run.succeeded', 'run.queued']);
+    expect(entries[1]?.actor).toBe(`user:${world.userId}`);
+    const shown = await world.runyard('activity', '--topic', 'starts', '--agent', 'quick', '--limit', '1');
+    expect(shown.out[0]).toMatch(/^time \(UTC\) +who +about +what/);
+    expect(shown.out[1]).toContain(`user:${world.userId}  run ${runId}  started a run of quick v1 (manual)`);
+    const none = await world.runyard('activity', '--to', '2020-01-01T00:00:00Z');
+    expect([none.code, none.out, none.said]).toEqual([0, [], 'Nothing of the kind happened']);
+    const refused = await world.runyard('activity', '--kind', 'Nonsense');
+    expect([refused.code, refused.said]).toEqual([
+      2,
+      expect.stringContaining('must be a kind of entry, for example run.failed'),
+    ]);
+  });
+});
+
 describe('runyard runs', () => {
   test('start prints the id alone on stdout, and --follow goes on to the end with exit code 0', async () => {
     const { code, out } = await world.runyard('runs', 'start', 'quick', 'Hello', '--follow');

@@ -167,7 +167,7 @@ describe('erase user', () => {
     expect(receipt).toMatchObject({ runs: 2, tasks: 2, documents: 2 });
     for (const [name, text] of Object.entries(texts))
       expect([name, await traces.of(text)]).toEqual([name, []]);
-    expect(await traces.inTables(first.task_id)).toEqual(['archive.event_log']);
+    expect(await traces.inTables(first.task_id)).toEqual(['approvals.activity_tasks', 'archive.event_log']);
     await traces.areProven();
   });
 

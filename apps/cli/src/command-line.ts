@@ -2,6 +2,7 @@ import { Command, CommanderError } from 'commander';
 import { auditCommands } from './audit';
 import { NoAnswer, Refused } from '@runyard/client';
 import { Problem } from '@runyard/contracts';
+import { activityCommands } from './activity';
 import { archiveCommands } from './archive';
 import type { CommandLine, Commands } from './command';
 import { coloursWanted } from './config';
@@ -21,6 +22,7 @@ import { verifyCommands } from './verify';
 /** Groups of commands, in the order of the help. */
 const COMMANDS: readonly Commands[] = [
   runsCommands,
+  activityCommands,
   streamsCommands,
   deadCommands,
   verifyCommands,

@@ -5,6 +5,7 @@ import { dropDeadLetters } from './dead-content';
 import { endRuns } from './end-runs';
 import type { Eraser } from './erase';
 import { eraseDocuments, withdrawFromKnowledge } from './erase-documents';
+import { forgetFeed } from './erase-feed';
 import { eraseRules } from './erase-rules';
 import { eraseRuns } from './erase-runs';
 import { eraseTasks, requestsTaken } from './erase-tasks';
@@ -82,6 +83,7 @@ async function overwrite(
 ): Promise<void> {
   await overwriting.emptied(org, runs);
   for (const id of agents) await overwriting.aggregate('AGENTS', subjectOf('agents', org, id), true);
+  await forgetFeed(installation, org, agents);
   for (const id of conversations)
     await overwriting.aggregate('RUNS', subjectOf('conversations', org, id), true);
   for (const id of keys) await overwriting.aggregate('PEOPLE', subjectOf('people', org, id), true);

@@ -3,8 +3,10 @@ import type { Installation } from './installation';
 import type { Overwriting } from './overwriting';
 import { readersReach } from './readers';
 
-/** Tables of the approvals that name a run. */
+/** Tables of the approvals that name a run and a question. */
 const TABLES = ['approvals.approvals', 'approvals.asked_calls'];
+/** Says of questions what their logs said, which are gone. */
+const FEED = 'approvals.activity_approvals';
 
 /**
  * Questions to people about calls of erased runs hold the calls' arguments: their logs are overwritten whole and their rows
@@ -30,6 +32,7 @@ export async function eraseQuestions(
     await overwriting.aggregate('APPROVALS', subjectOf('approvals', org, approval_id));
   overwriting.done.questions += questions.length;
   await db.write(async (tx) => {
-    for (const table of TABLES) await tx.query(`DELETE FROM ${table} WHERE run_id = ANY($1)`, [[...runIds]]);
+    for (const table of [...TABLES, FEED])
+      await tx.query(`DELETE FROM ${table} WHERE run_id = ANY($1)`, [[...runIds]]);
   });
 }

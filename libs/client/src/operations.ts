@@ -536,6 +536,33 @@ export type TaskRun = {
   ended_at: string | null;
 };
 
+export type ActivityPage = {
+  data: (Activity)[];
+  next_cursor: string | null;
+};
+
+export type Activity = {
+  time: string;
+  topic: "starts" | "ends" | "decisions" | "controls" | "locks" | "board" | "agents";
+  /** <thing>.<what happened>, for example run.failed */
+  kind: string;
+  /** user:<uuid>, service:<key id> or system:<part> */
+  actor: string;
+  subject: {
+    kind: "run" | "approval" | "rule" | "task" | "agent";
+    id: string;
+  };
+  agent_id: string | null;
+  run_id: string | null;
+  task_id: string | null;
+  /** What the actor did, in one line: names, numbers and codes, never content */
+  summary: string;
+  /** Stream of the event that the entry is made of */
+  stream: string;
+  /** Position of that event in its stream */
+  position: string;
+};
+
 export type BudgetPage = {
   data: (Budget)[];
   next_cursor: string | null;
@@ -1555,6 +1582,13 @@ export interface Operations {
     query: { at_least?: string };
     body?: undefined;
     answer: TaskRunList;
+  };
+  /** Read what happened, newest first. */
+  "GET /v1/activity": {
+    path: {};
+    query: { limit?: number; cursor?: string; topic?: "starts" | "ends" | "decisions" | "controls" | "locks" | "board" | "agents"; kind?: string; agent_id?: string; run_id?: string; task_id?: string; actor?: string; from?: string; to?: string };
+    body?: undefined;
+    answer: ActivityPage;
   };
   /** List how the running weeks of owners stand, or those of a given week. */
   "GET /v1/budgets": {

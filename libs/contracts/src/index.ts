@@ -1,3 +1,4 @@
+export * from './activity/activity.queries';
 export * from './agents/agent.events';
 export * from './agents/agent.queries';
 export * from './agents/agent.requests';
@@ -49,6 +50,7 @@ export * from './tasks/phase-answers.requests';
 export * from './tasks/task.events';
 export * from './tasks/task.queries';
 export * from './tasks/task.requests';
+export * from './tasks/task-summary';
 export * from './tasks/task.states';
 export * from './token';
 export * from './upcasters';

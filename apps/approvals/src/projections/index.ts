@@ -1,4 +1,5 @@
 import type { Projection } from '@runyard/persistence';
+import { ACTIVITY_PROJECTIONS } from './activity-tables';
 import { APPROVALS } from './approvals.projection';
 import { RULES } from './rules.projection';
 
@@ -12,4 +13,9 @@ export interface VerifiedProjection {
 export const APPROVALS_PROJECTIONS: readonly VerifiedProjection[] = [
   { projection: APPROVALS, schema: 'approvals', tables: ['approvals'] },
   { projection: RULES, schema: 'approvals', tables: ['permission_rules'] },
+  ...ACTIVITY_PROJECTIONS.map(({ projection, table }) => ({
+    projection,
+    schema: 'approvals',
+    tables: [table],
+  })),
 ];

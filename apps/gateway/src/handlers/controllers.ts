@@ -1,4 +1,5 @@
 import { RouteTable, routesOf } from '../door/route';
+import { ActivityController } from './activity.controller';
 import { AgentVersionsController } from './agent-versions.controller';
 import { AgentsController } from './agents.controller';
 import { ApprovalsController } from './approvals.controller';
@@ -36,6 +37,7 @@ export const CONTROLLERS = [
   TasksController,
   TaskLocksController,
   TaskWorkController,
+  ActivityController,
   BudgetsController,
   CatalogueController,
   PeopleController,

@@ -1,8 +1,7 @@
-import { BOARD_EVENTS, BOARD_ID, TASK_EVENTS, parseSubject } from '@runyard/contracts';
+import { BOARD_EVENTS, BOARD_ID, TASK_EVENTS, parseSubject, taskSummary } from '@runyard/contracts';
 import type { BoardEvent, TaskEvent } from '@runyard/contracts';
 import { eventsOf } from '@runyard/persistence';
 import type { ProjectedEvent, Projection, Tx } from '@runyard/persistence';
-import { summaryOf } from './activity';
 import { imageAfter } from './task-image';
 import { TaskImages } from './task-rows';
 import type { TaskKey } from './task-rows';
@@ -77,7 +76,7 @@ function place(images: TaskImages, { org, event, sequence, index }: ProjectedEve
 async function saveActivity(tx: Tx, events: readonly Recorded[]): Promise<void> {
   const rows = events.flatMap((recorded) => {
     const { event, org, sequence, index } = recorded;
-    const summary = summaryOf(event);
+    const summary = taskSummary(event);
     if (summary === null || event.type === 'ColumnRanked') return [];
     const [task_id] = taskIdsOf(recorded);
     const { userId: user_id } = event.data;

@@ -1,7 +1,8 @@
-import type { BoardEvent, TaskEvent } from '@runyard/contracts';
+import type { BoardEvent } from './board.events';
+import type { TaskEvent } from './task.events';
 
 /** One line for people about an event, without what a task says; null: nothing that anybody wants to read of. */
-export function summaryOf(event: TaskEvent | BoardEvent): string | null {
+export function taskSummary(event: TaskEvent | BoardEvent): string | null {
   switch (event.type) {
     case 'TaskCreated':
       return `put the task on the board, in ${event.data.column}`;
