@@ -4,7 +4,7 @@ import type { ActivityRow } from '@runyard/contracts';
 import { Option } from 'commander';
 import { Api } from './api';
 import { examples } from './command';
-import type { CommandLine, Commands } from './command';
+import type { Commands } from './command';
 import { EXIT, table } from './terminal';
 import type { Terminal } from './terminal';
 
@@ -72,8 +72,9 @@ async function show(api: Api, options: Options, terminal: Terminal, signal: Abor
   return EXIT.ok;
 }
 
-async function read(api: Api, { agent, run, task, json: _, follow: __, ...rest }: Options) {
-  const filters = { ...rest, agent_id: agent, run_id: run, task_id: task };
+async function read(api: Api, options: Options): Promise<ActivityRow[]> {
+  const { topic, kind, agent, run, task, actor, from, to, limit } = options;
+  const filters = { topic, kind, agent_id: agent, run_id: run, task_id: task, actor, from, to, limit };
   const query = new URLSearchParams(
     Object.entries(filters).filter((pair): pair is [string, string] => pair[1] !== undefined),
   );
