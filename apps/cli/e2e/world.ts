@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { eventually, freshDatabase, startNats } from '@runyard/testing';
 import type { TestDatabase, TestNats } from '@runyard/testing';
 import { Client } from 'pg';
+import type { ExecutorSettings } from '../../run-executor/src/config';
 import { ApiClient } from '../../../deploy/local/api-client';
 import { Platform } from '../../../deploy/local/platform';
 import { throwawayFolder } from '../../../deploy/local/throwaway';
@@ -18,6 +19,8 @@ export interface Ran {
 export interface WorldOptions {
   /** Turns of the recorded model, by recording. */
   recordings: Record<string, unknown[]>;
+  /** What the executor goes by, where it is not as everywhere. */
+  executor?: Partial<ExecutorSettings>;
 }
 
 /** The whole product on servers of its own, and its command line. */
@@ -33,10 +36,10 @@ export class World {
     readonly key: string,
   ) {}
 
-  static async open({ recordings }: WorldOptions): Promise<World> {
+  static async open({ recordings, executor = {} }: WorldOptions): Promise<World> {
     const folder = throwawayFolder('cli');
     const [nats, database] = await Promise.all([startNats(), freshDatabase()]);
-    const platform = await startPlatform(folder, nats, database);
+    const platform = await startPlatform(folder, nats, database, executor);
     for (const [name, turns] of Object.entries(recordings)) {
       const recording = { format: 'runyard-recording/1', model: 'recorded', dialogs: [{ name, turns }] };
       writeFileSync(join(platform.folders.recordings, `${name}.json`), JSON.stringify(recording));
@@ -142,7 +145,12 @@ export class World {
   }
 }
 
-const startPlatform = (folder: string, nats: TestNats, database: TestDatabase): Promise<Platform> =>
+const startPlatform = (
+  folder: string,
+  nats: TestNats,
+  database: TestDatabase,
+  executor: Partial<ExecutorSettings> = {},
+): Promise<Platform> =>
   Platform.start({
     folder,
     durable: false,
@@ -151,6 +159,6 @@ const startPlatform = (folder: string, nats: TestNats, database: TestDatabase): 
     logLevel: 'silent',
     databaseUrl: database.ownerUrl,
     natsUrl: nats.url,
-    executor: {},
+    executor,
     ratePerMinute: 100_000,
   });

@@ -54,6 +54,7 @@ const executorEnv = z.object({
   RUNYARD_PARALLEL_CHILDREN: wholeNumber(0, 64).default(PARALLEL_CHILDREN),
   RUNYARD_PAUSE_TTL_SECONDS: wholeNumber(1, 31_536_000).default(604_800),
   RUNYARD_APPROVAL_TTL_SECONDS: wholeNumber(1, 31_536_000).default(259_200),
+  RUNYARD_RETENTION_SECONDS: wholeNumber(1, 86_400).default(3_600),
   RUNYARD_PROJECTIONS: onOff('on'),
   RUNYARD_DRIVE: onOff('on'),
 });
@@ -79,6 +80,8 @@ export interface ExecutorConfig {
   pauseTtlMs: number;
   /** How long a question to a person stays open: over a weekend by default. */
   approvalTtlMs: number;
+  /** How often runs are looked for that their org keeps no longer. */
+  retentionEveryMs: number;
   /** Runs that a run may delegate to at the same time. */
   parallelChildren: number;
   /** Whether this process keeps the rows. One of several is enough; the others wait for its lock. */
@@ -99,6 +102,7 @@ export const EXECUTOR_DEFAULTS: ExecutorSettings = {
   knowledge: 'service',
   pauseTtlMs: 604_800_000,
   approvalTtlMs: 259_200_000,
+  retentionEveryMs: 3_600_000,
   parallelChildren: PARALLEL_CHILDREN,
   projections: true,
   drive: true,
@@ -117,6 +121,7 @@ export function readExecutorConfig(env?: Env): ExecutorConfig {
     stdioCommands: v.RUNYARD_MCP_STDIO_COMMANDS,
     knowledge: knowledgeOf(v.RUNYARD_KNOWLEDGE, v.RUNYARD_KNOWLEDGE_CREDENTIAL),
     parallelChildren: v.RUNYARD_PARALLEL_CHILDREN,
+    retentionEveryMs: v.RUNYARD_RETENTION_SECONDS * 1_000,
     pauseTtlMs: v.RUNYARD_PAUSE_TTL_SECONDS * 1_000,
     approvalTtlMs: v.RUNYARD_APPROVAL_TTL_SECONDS * 1_000,
     projections: v.RUNYARD_PROJECTIONS === 'on',

@@ -716,6 +716,8 @@ export type Organization = {
   org_id: string;
   name: string;
   time_zone: string;
+  /** Days that runs are kept after they began; null: for ever */
+  retention_days: number | null;
   created_at: string;
 };
 
@@ -1894,13 +1896,14 @@ export interface Operations {
     body?: undefined;
     answer: Organization;
   };
-  /** Change name or time zone of the organization. */
+  /** Change name, time zone or retention of the organization. */
   "PATCH /v1/org": {
     path: {};
     query: {};
     body?: {
       name?: string;
       time_zone?: string;
+      retention_days?: number | null;
     };
     answer: Organization;
   };

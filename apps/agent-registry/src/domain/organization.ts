@@ -1,17 +1,24 @@
 import { Problem } from '@runyard/contracts';
-import type { OrganizationCreated, OrganizationEdited, OrganizationErased } from '@runyard/contracts';
+import type {
+  OrganizationCreated,
+  OrganizationEdited,
+  OrganizationErased,
+  RetentionSet,
+} from '@runyard/contracts';
 import type { Decided } from './decision';
 import { requireAdmin } from './rights';
 import type { Asker } from './rights';
 import { same } from './same';
 
-export type OrganizationEvent = OrganizationCreated | OrganizationEdited | OrganizationErased;
-export type OrganizationDecision = Decided<OrganizationCreated | OrganizationEdited>;
+export type OrganizationEvent = OrganizationCreated | OrganizationEdited | RetentionSet | OrganizationErased;
+export type OrganizationDecision = Decided<OrganizationCreated | OrganizationEdited | RetentionSet>;
 
 export interface ExistingOrganization {
   situation: 'existing';
   name: string;
   timeZone: string;
+  /** Null: runs are kept for ever. */
+  retentionDays: number | null;
   createdAt: number;
 }
 export type Organization = { situation: 'absent' } | ExistingOrganization;
@@ -20,7 +27,7 @@ export const NO_ORGANIZATION: Organization = { situation: 'absent' };
 
 export type OrganizationCommand = { asker: Asker } & (
   | { type: 'CreateOrganization'; name: string; timeZone: string }
-  | { type: 'EditOrganization'; changes: { name?: string; timeZone?: string } }
+  | { type: 'EditOrganization'; changes: { name?: string; timeZone?: string; retentionDays?: number | null } }
 );
 
 export function requireOrganization(org: Organization): ExistingOrganization {
@@ -30,8 +37,11 @@ export function requireOrganization(org: Organization): ExistingOrganization {
 
 export function evolveOrganization(org: Organization, event: OrganizationEvent): Organization {
   if (event.type === 'OrganizationErased') return NO_ORGANIZATION;
-  const createdAt = org.situation === 'existing' ? org.createdAt : event.time;
-  return { situation: 'existing', ...event.data, createdAt };
+  if (event.type === 'RetentionSet')
+    return org.situation === 'existing' ? { ...org, retentionDays: event.data.runDays } : org;
+  const { name, timeZone } = event.data;
+  const kept = org.situation === 'existing' ? org : { retentionDays: null, createdAt: event.time };
+  return { ...kept, situation: 'existing', name, timeZone };
 }
 
 export function decideOrganization(org: Organization, command: OrganizationCommand): OrganizationDecision[] {
@@ -45,10 +55,14 @@ export function decideOrganization(org: Organization, command: OrganizationComma
       return [{ type: 'OrganizationCreated', data: { name: command.name, timeZone: command.timeZone } }];
     }
     case 'EditOrganization': {
-      const { name, timeZone } = requireOrganization(org);
+      const { name, timeZone, retentionDays } = requireOrganization(org);
       requireAdmin(command.asker, 'edit the organization');
-      const data = { name, timeZone, ...command.changes };
-      return same(data, { name, timeZone }) ? [] : [{ type: 'OrganizationEdited', data }];
+      const { retentionDays: runDays = retentionDays, ...changes } = command.changes;
+      const data = { name, timeZone, ...changes };
+      const decided: OrganizationDecision[] = [];
+      if (!same(data, { name, timeZone })) decided.push({ type: 'OrganizationEdited', data });
+      if (runDays !== retentionDays) decided.push({ type: 'RetentionSet', data: { runDays } });
+      return decided;
     }
     default:
       return command satisfies never;

@@ -6,8 +6,15 @@ import type { ExistingUser } from '../domain/user';
 const iso = (time: number): string => new Date(time).toISOString();
 const isoOrNull = (time: number | null): string | null => (time === null ? null : iso(time));
 
-export function orgAnswer(orgId: string, { name, timeZone, createdAt }: ExistingOrganization): OrgRow {
-  return { org_id: orgId, name, time_zone: timeZone, created_at: iso(createdAt) };
+export function orgAnswer(orgId: string, org: ExistingOrganization): OrgRow {
+  const { name, timeZone, retentionDays, createdAt } = org;
+  return {
+    org_id: orgId,
+    name,
+    time_zone: timeZone,
+    retention_days: retentionDays,
+    created_at: iso(createdAt),
+  };
 }
 
 export function userAnswer({ userId, profile, situation, createdAt }: ExistingUser): UserRow {

@@ -43,12 +43,12 @@ export class PeopleController {
 
   @RpcMethod('orgs.update')
   async updateOrg(caller: Caller, body: unknown): Promise<OrgRow & { position: string }> {
-    const { name, time_zone: timeZone } = parsed(updateOrgSchema, body);
+    const { name, time_zone: timeZone, retention_days: retentionDays } = parsed(updateOrgSchema, body);
     const org = orgOf(caller);
     const command = {
       type: 'EditOrganization',
       asker: askerOf(caller),
-      changes: given({ name, timeZone }),
+      changes: given({ name, timeZone, retentionDays }),
     } as const;
     const { state, position } = await this.registry.act(this.registry.organization(org), command, caller);
     return { ...orgAnswer(org, requireOrganization(state)), position };

@@ -4,6 +4,7 @@ import { CREATE_PEOPLE } from './0001-people';
 import { CREATE_CATALOGUE } from './0002-catalogue';
 import { CREATE_AGENTS } from './0003-agents';
 import { CHOOSE_CATCH_UP } from './0004-catch-up';
+import { SET_RETENTION } from './0005-retention';
 
 const SERVICE = 'agent-registry';
 
@@ -13,6 +14,7 @@ export const AGENT_REGISTRY_MIGRATIONS: readonly Migration[] = [
   CREATE_CATALOGUE,
   CREATE_AGENTS,
   CHOOSE_CATCH_UP,
+  SET_RETENTION,
 ];
 
 /** Brings the schema up to date; several instances may call it at once. Returns the steps that this call ran. */

@@ -4,16 +4,10 @@ import type { Projection, Tx } from '@runyard/persistence';
 import { ALONE_WITH_DEPARTURES } from './departures';
 import { recorded, type Recorded, type RecordedAs } from './commits';
 import { applyErasures } from './people-erasures';
+import { organizationAfter } from './organization-row';
+import type { OrganizationRecord } from './organization-row';
 import { deleteRows, distinctPlaces, loadRows, placeKey, saveRows } from './records';
 import type { Place, Table } from './records';
-
-interface OrganizationRecord {
-  org_id: string;
-  name: string;
-  time_zone: string;
-  created_at: string;
-  position: string;
-}
 
 interface UserRecord {
   org_id: string;
@@ -44,7 +38,7 @@ interface KeyRecord {
 const ORGANIZATIONS: Table<OrganizationRecord> = {
   name: 'organizations',
   key: ['org_id'],
-  columns: ['name', 'time_zone', 'created_at', 'position'],
+  columns: ['name', 'time_zone', 'retention_days', 'created_at', 'position'],
 };
 const USERS: Table<UserRecord> = {
   name: 'users',
@@ -95,16 +89,8 @@ async function applyOrganizations(tx: Tx, events: readonly PeopleRecorded[]): Pr
   const orgs = distinctPlaces(events.map(({ org }) => ({ org, id: org })));
   const rows = new Map((await loadRows(tx, ORGANIZATIONS, 'org_id', orgs)).map((row) => [row.org_id, row]));
   for (const event of events) {
-    if (event.type !== 'OrganizationCreated' && event.type !== 'OrganizationEdited') continue;
-    const { name, timeZone } = event.data;
-    const created_at = rows.get(event.org)?.created_at ?? event.time;
-    rows.set(event.org, {
-      org_id: event.org,
-      name,
-      time_zone: timeZone,
-      created_at,
-      position: event.position,
-    });
+    const after = organizationAfter(rows.get(event.org), event);
+    if (after) rows.set(event.org, after);
   }
   await saveRows(tx, ORGANIZATIONS, [...rows.values()]);
 }

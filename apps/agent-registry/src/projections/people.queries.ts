@@ -6,7 +6,7 @@ type Read<R, Times extends keyof R> = Omit<R, Times> & { [T in Times]: Date | Ex
 
 export async function findOrg(tx: Tx): Promise<OrgRow | null> {
   const [row] = await tx.query<Read<OrgRow, 'created_at'>>(
-    'SELECT org_id, name, time_zone, created_at FROM organizations',
+    'SELECT org_id, name, time_zone, retention_days, created_at FROM organizations',
   );
   return row ? { ...row, created_at: row.created_at.toISOString() } : null;
 }

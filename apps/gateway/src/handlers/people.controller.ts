@@ -79,7 +79,9 @@ export class PeopleController {
     path: '/v1/org',
     name: 'orgs.update',
     tag: 'organization',
-    summary: 'Change name or time zone of the organization',
+    summary: 'Change name, time zone or retention of the organization',
+    description:
+      'With `retention_days` runs are deleted that many days after they began, within the hour; a task keeps what it copied until an operator sweeps. null keeps them for ever.',
     access: ADMINS,
     input: updateOrgSchema,
     success: [org],

@@ -138,7 +138,13 @@ export const toolRow = named(
 export const promptRow = named('PlatformPrompt', z.looseObject({ prompt: text }));
 export const orgRow = named(
   'Organization',
-  z.looseObject({ org_id: z.uuid(), name: text, time_zone: text, created_at: time }),
+  z.looseObject({
+    org_id: z.uuid(),
+    name: text,
+    time_zone: text,
+    retention_days: count.nullable().describe('Days that runs are kept after they began; null: for ever'),
+    created_at: time,
+  }),
 );
 export const userRow = named(
   'User',

@@ -32,6 +32,7 @@ import { RegistryFacts } from './registry.adapter';
 import { RunLog } from './run-log.adapter';
 import { stopReaction } from './agent-stops.process';
 import { Successors } from './successors.process';
+import { Retention } from './retention.process';
 import { Sweep } from './sweep.process';
 import { RunTelemetry } from './telemetry.adapter';
 import { Texts } from './texts.adapter';
@@ -72,6 +73,7 @@ export interface Executor {
   intake: IntakeConsumer;
   work: WorkConsumer;
   sweep: Sweep;
+  retention: Retention;
   successors: Successors;
   release: (org: string, runId: string, within?: Tx) => Promise<void>;
   enqueue: (org: string, runId: string) => Promise<void>;
@@ -94,6 +96,7 @@ export function assemble(on: Foundations): Executor {
     successors: new Successors({ ...parts, connection }),
     intake: new IntakeConsumer(connection, queues, intakeProcess, config.intakeConcurrency, parts.telemetry),
     work: new WorkConsumer(queues, parts.runs, drivers, evidences, config.intakeConcurrency),
+    retention: new Retention(parts),
     sweep: new Sweep({ ...parts, drivers, evidences, intake: intakeProcess, waiting }),
   };
 }

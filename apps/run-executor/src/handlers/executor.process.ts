@@ -27,13 +27,16 @@ export class ExecutorProcess implements OnApplicationBootstrap, OnModuleDestroy 
 
   async onApplicationBootstrap(): Promise<void> {
     if (!this.config.drive) return;
-    const { presence, drivers, intake, work, sweep, operations } = this.executor;
+    const { presence, drivers, intake, work, sweep, retention, operations } = this.executor;
     presence.join(
       (runId, epoch) => drivers.drivesAt(runId, epoch),
       (runId) => drivers.wake(runId),
     );
     this.loops.every('sweep-drivers', SWEEP_EVERY_MS, () => sweep.drivers());
     this.loops.every('sweep-overdue', OVERDUE_EVERY_MS, () => sweep.overdue());
+    this.loops.every('retention', this.config.retentionEveryMs, async () => {
+      await retention.sweep();
+    });
     this.loops.every('check-drivers', CHECK_EVERY_MS, () => drivers.check());
     this.loops.every('heartbeat', HEARTBEAT_EVERY_MS, () =>
       operations.heartbeat(drivers.runIds(), presence.instance),

@@ -8,6 +8,7 @@ import { access } from './0006-access';
 import { erasure } from './0007-erasure';
 import { runOrigins } from './0008-run-origins';
 import { childRuns } from './0009-child-runs';
+import { retention } from './0010-retention';
 
 /** Steps of the schema `run_executor`, oldest first. What was released is never changed; a mistake is mended by a new step. */
 export const RUN_MIGRATIONS: readonly Migration[] = [
@@ -20,4 +21,5 @@ export const RUN_MIGRATIONS: readonly Migration[] = [
   erasure,
   runOrigins,
   childRuns,
+  retention,
 ];

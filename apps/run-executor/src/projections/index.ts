@@ -29,7 +29,7 @@ export const RUN_EXECUTOR_PROJECTIONS: readonly VerifiedProjection[] = [
   {
     projection: runPeopleProjection,
     schema: RUN_TABLES.schema,
-    tables: ['erased_references'],
+    tables: ['erased_references', 'retention_settings'],
     workTables: ['organizations', 'users'],
   },
 ];

@@ -140,6 +140,17 @@ export class OperationsQueries {
     );
   }
 
+  /** Ended runs that are older than their org keeps them, oldest first. */
+  outlived(limit: number): Promise<OpenRun[]> {
+    return this.due(
+      `JOIN retention_settings r USING (org_id)
+       WHERE state IN ('succeeded', 'failed', 'cancelled', 'skipped')
+         AND coalesce(started_at, created_at) < clock_timestamp() - r.run_days * interval '1 day'
+       ORDER BY coalesce(started_at, created_at) LIMIT $1`,
+      [limit],
+    );
+  }
+
   /** Unfinished runs whose cancel was asked for more than `ms` ago (P5.1). */
   overdueCancels(ms: number, limit: number): Promise<OpenRun[]> {
     return this.due(

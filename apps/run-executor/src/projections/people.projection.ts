@@ -25,7 +25,23 @@ async function eraseOrganizations(tx: Tx, commits: readonly ProjectedCommit[]): 
       event.type === 'OrganizationErased' && isUuid(org) ? [{ org_id: org, erased_at: event.time }] : [],
     ),
   );
-  if (erased.length > 0) await tx.query(ERASE_ORGANIZATIONS, [records(erased)]);
+  if (erased.length === 0) return;
+  await tx.query(ERASE_ORGANIZATIONS, [records(erased)]);
+  await tx.query('DELETE FROM retention_settings WHERE org_id = ANY($1)', [
+    erased.map(({ org_id }) => org_id),
+  ]);
+}
+
+/** How long runs are kept; the last word of an org counts. */
+async function setRetention(tx: Tx, commits: readonly ProjectedCommit[]): Promise<void> {
+  for (const commit of commits)
+    for (const { event, org } of eventsOf<PeopleEvent>(commit, PEOPLE_EVENTS))
+      if (event.type === 'RetentionSet' && isUuid(org))
+        await tx.query(
+          `INSERT INTO retention_settings (org_id, run_days) VALUES ($1, $2)
+           ON CONFLICT (org_id) DO UPDATE SET run_days = excluded.run_days`,
+          [org, event.data.runDays],
+        );
 }
 
 /**
@@ -37,6 +53,7 @@ export const runPeopleProjection: Projection = {
   version: 1,
   stream: 'PEOPLE',
   apply: async (tx, commits) => {
+    await setRetention(tx, commits);
     await eraseOrganizations(tx, commits);
     const erased = commits.flatMap((commit) =>
       eventsOf<PeopleEvent>(commit, PEOPLE_EVENTS).flatMap(({ event, org }) =>

@@ -13,6 +13,8 @@ export const keyAggregate = (keyId: string): string => `key-${keyId}`;
 export type OrganizationCreated = DomainEvent<'OrganizationCreated', { name: string; timeZone: string }>;
 /** Its name or time zone has changed. */
 export type OrganizationEdited = DomainEvent<'OrganizationEdited', { name: string; timeZone: string }>;
+/** How many days runs are kept after they began; null: for ever, as before any such event. */
+export type RetentionSet = DomainEvent<'RetentionSet', { runDays: number | null }>;
 /** The org is gone, with everything that it left: its other events are overwritten in all streams (P9.1). */
 export type OrganizationErased = DomainEvent<'OrganizationErased', Record<string, never>>;
 /** A person has joined. */
@@ -49,6 +51,7 @@ export type ApiKeyRevoked = DomainEvent<'ApiKeyRevoked', { keyId: string }>;
 export type PeopleEvent =
   | OrganizationCreated
   | OrganizationEdited
+  | RetentionSet
   | OrganizationErased
   | UserAdded
   | UserEdited
@@ -61,6 +64,7 @@ export type PeopleEvent =
 export const PEOPLE_EVENTS: Readonly<Record<PeopleEvent['type'], true>> = {
   OrganizationCreated: true,
   OrganizationEdited: true,
+  RetentionSet: true,
   OrganizationErased: true,
   UserAdded: true,
   UserEdited: true,

@@ -44,6 +44,13 @@ export const orgRefSchema = z.strictObject({ at_least: positionSchema.optional()
 export const updateOrgSchema = z.strictObject({
   name: filled(200).optional(),
   time_zone: timeZoneSchema.optional(),
+  /** Runs are kept this many days after they began; null: for ever. */
+  retention_days: z
+    .int('must be a whole number of days, or null')
+    .min(1, 'must be at least 1')
+    .max(36_500, 'must be at most 36,500')
+    .nullable()
+    .optional(),
 });
 
 /** `users.add`. `user_id` is for identities that come from elsewhere. */
@@ -98,6 +105,8 @@ export interface OrgRow {
   org_id: string;
   name: string;
   time_zone: string;
+  /** Days that runs are kept after they began; null: for ever. */
+  retention_days: number | null;
   created_at: string;
 }
 export interface UserRow {
