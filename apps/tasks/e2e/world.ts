@@ -3,7 +3,7 @@ import path from 'node:path';
 import type { INestApplicationContext } from '@nestjs/common';
 import { connect } from '@nats-io/transport-node';
 import type { NatsConnection } from '@nats-io/transport-node';
-import { REPLY_HEADER, TASK_EVENTS, subjectOf } from '@runyard/contracts';
+import { REPLY_HEADER, TASK_EVENTS, subjectOf, userAggregate } from '@runyard/contracts';
 import type { Caller, Context, NewEvent, Role, RunRequest, TaskEvent } from '@runyard/contracts';
 import { connectEventLog, decodeEvents, runIdOf } from '@runyard/event-log';
 import type { EventLogConnection } from '@runyard/event-log';
@@ -114,6 +114,11 @@ export class World {
       },
       { withinMs: 60_000, everyMs: 50 },
     ) as Promise<Row>;
+  }
+
+  /** What the registry tells of people. */
+  user(userId: string, event: 'UserDeactivated' | 'UserDeleted'): Promise<void> {
+    return this.append('people', userAggregate(userId), [{ type: event, data: { userId } }]);
   }
 
   requestsOf(taskId: string): RunRequest[] {

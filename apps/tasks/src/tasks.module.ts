@@ -70,8 +70,8 @@ export class TasksModule implements OnApplicationBootstrap, OnModuleDestroy {
       projections: TASKS_PROJECTIONS.map(({ projection }) => projection),
       archives: ['TASKS'],
       migrate: migrateTasks,
-      // A projection, an archive and two reactions, each with a transaction at a time, and the looks of the watch.
-      acrossPoolSize: 8,
+      // Two projections, an archive and two reactions, each with a transaction at a time, and the looks of the watch.
+      acrossPoolSize: 9,
       ...overrides,
     });
     return { module: TasksModule, imports: [service], providers: providersOf(config.watchMs) };

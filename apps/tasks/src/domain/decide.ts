@@ -26,7 +26,7 @@ export function decideTask(task: Task, command: TaskCommand): Decided[] {
     throw new Problem('not_found', 'There is no such task');
   }
   if ('asker' in command) requireWork(command.asker, task.userId);
-  return told(task.userId, decideLive(task, command));
+  return told(command.type === 'ClearOwner' ? null : task.userId, decideLive(task, command));
 }
 
 function decideLive(task: LiveTask, command: Exclude<TaskCommand, { type: 'CreateTask' }>): Told[] {
@@ -61,6 +61,8 @@ function decideLive(task: LiveTask, command: Exclude<TaskCommand, { type: 'Creat
       return task.runIds.includes(command.runId)
         ? [{ type: 'TaskRunForgotten', data: { runId: command.runId } }]
         : [];
+    case 'ClearOwner':
+      return task.userId === command.userId ? [{ type: 'TaskOwnerCleared', data: {} }] : [];
     default:
       return command satisfies never;
   }

@@ -54,4 +54,6 @@ export type TaskCommand =
   | ({ type: 'RunEnded'; outcome: RunOutcome } & Requesting)
   | { type: 'RequestRefused'; number: number; code: string; message: string }
   | ({ type: 'RequestAgain' } & Requesting)
-  | { type: 'ForgetRun'; runId: string };
+  | { type: 'ForgetRun'; runId: string }
+  /** Its owner was deleted. */
+  | { type: 'ClearOwner'; userId: string };

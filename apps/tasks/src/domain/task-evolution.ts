@@ -53,6 +53,8 @@ export function change(task: LiveTask, event: Told): LiveTask {
 
 function changeOfContent(task: LiveTask, event: Told): Partial<LiveTask> {
   switch (event.type) {
+    case 'TaskOwnerCleared':
+      return { userId: null };
     case 'TaskEdited':
       return { details: event.data.details };
     case 'TaskStepsEdited':

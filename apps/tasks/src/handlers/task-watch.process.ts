@@ -16,7 +16,7 @@ export interface WatchPorts extends ReactionPorts {
   now: () => number;
 }
 
-/** What no event tells of: pauses that are over, stops that are not done, requests and ends that got lost. */
+/** What no event tells of: pauses that are over, stops that are not done, owners who are gone, requests and ends that got lost. */
 export class TaskWatch {
   private lookedAt = 0;
 
@@ -26,10 +26,15 @@ export class TaskWatch {
     const { watched, now } = this.ports;
     await onEach(await watched.dueAgain(now()), (task) => this.again(task));
     await onEach(await watched.stopping(), (task) => this.stop(task));
+    await onEach(await watched.ofDeparted(), ({ org, taskId, userId }) => this.disown(org, taskId, userId));
     await onEach(await watched.unheard(now() - UNHEARD_MS), (task) => this.look(task));
     if (now() - this.lookedAt < LOOK_MS) return;
     this.lookedAt = now();
     await onEach(await watched.longAtWork(now() - LOOK_MS), (task) => this.look(task));
+  }
+
+  private async disown(org: string, taskId: string, userId: string): Promise<void> {
+    await this.ports.tasks.react(org, taskId, { type: 'ClearOwner', userId });
   }
 
   private async again({ org, taskId }: Watched): Promise<void> {

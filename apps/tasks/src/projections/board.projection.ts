@@ -25,6 +25,10 @@ export const TASKS_PROJECTION: Projection = {
     await images.save(tx);
     await saveActivity(tx, events);
     await forgetActivity(tx, events.filter(isErasure));
+    await disownActivity(
+      tx,
+      events.filter(({ event }) => event.type === 'TaskOwnerCleared'),
+    );
   },
 };
 
@@ -100,4 +104,13 @@ async function forgetActivity(tx: Tx, erasures: readonly Recorded[]): Promise<vo
       aggregate,
       sequence,
     ]);
+}
+
+/** A deleted person's id stays in no row that says whose something is. */
+async function disownActivity(tx: Tx, departures: readonly Recorded[]): Promise<void> {
+  for (const { org, aggregate, sequence } of departures)
+    await tx.query(
+      'UPDATE task_activity SET user_id = NULL WHERE org_id = $1 AND task_id = $2 AND sequence < $3',
+      [org, aggregate, sequence],
+    );
 }

@@ -1,5 +1,6 @@
 import type { Projection } from '@runyard/persistence';
 import { TASKS_PROJECTION } from './board.projection';
+import { TASK_PEOPLE } from './people.projection';
 
 /** What `verify` needs to rebuild a projection of this service beside its live rows and compare them. */
 export interface VerifiedProjection {
@@ -14,4 +15,5 @@ export const TASKS_PROJECTIONS: readonly VerifiedProjection[] = [
     schema: 'tasks',
     tables: ['agent_tasks', 'agent_task_steps', 'task_locks', 'task_runs', 'task_activity'],
   },
+  { projection: TASK_PEOPLE, schema: 'tasks', tables: ['departed_owners'] },
 ];

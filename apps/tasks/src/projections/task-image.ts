@@ -95,6 +95,8 @@ const broken = ({ steps }: TaskImage, status: string): StepRecord[] =>
 
 function change(image: TaskImage, event: TaskEvent): ImageChange {
   switch (event.type) {
+    case 'TaskOwnerCleared':
+      return { task: { user_id: null } };
     case 'TaskEdited':
       return { task: detailColumns(event.data.details) };
     case 'TaskStepsEdited':

@@ -41,6 +41,16 @@ export class WatchQueries {
     return this.find('tasks to be stopped', 't.stopping AND $1::float8 IS NOT NULL', 0);
   }
 
+  /** Tasks of people who were deleted. */
+  ofDeparted(): Promise<(Watched & { userId: string })[]> {
+    return this.db.acrossOrgs('tasks of deleted people', (tx) =>
+      tx.query<Watched & { userId: string }>(
+        `SELECT t.org_id AS org, t.task_id AS "taskId", t.user_id AS "userId"
+         FROM departed_owners d JOIN agent_tasks t USING (org_id, user_id) LIMIT 200`,
+      ),
+    );
+  }
+
   /** Tasks at work by phase, for the metrics. */
   atWork(): Promise<{ phase: string; tasks: number }[]> {
     return this.db.acrossOrgs('tasks at work', (tx) =>

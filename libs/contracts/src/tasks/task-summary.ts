@@ -10,6 +10,8 @@ export function taskSummary(event: TaskEvent | BoardEvent): string | null {
       return 'changed the task';
     case 'TaskStepsEdited':
       return `changed the plan to ${event.data.steps.length} steps`;
+    case 'TaskOwnerCleared':
+      return 'left the task to the admins, since its owner was deleted';
     case 'TaskDeleted':
       return 'deleted the task';
     case 'TaskLockAcquired':

@@ -102,6 +102,8 @@ export type TaskCompleted = TaskEventOf<'TaskCompleted', { report: StoredText; b
 export type TaskFailed = TaskEventOf<'TaskFailed', { reason: string; detail: string }>;
 /** The task was stopped; it can be started again. */
 export type TaskCancelled = TaskEventOf<'TaskCancelled', { reason: string }>;
+/** Its owner was deleted: it is nobody's, and admins take care of it. `userId` is null. */
+export type TaskOwnerCleared = TaskEventOf<'TaskOwnerCleared', Record<never, never>>;
 /** The run was deleted: links to it are cleared, its tokens stay counted. */
 export type TaskRunForgotten = TaskEventOf<'TaskRunForgotten', { runId: string }>;
 
@@ -129,6 +131,7 @@ export type TaskEvent =
   | TaskCompleted
   | TaskFailed
   | TaskCancelled
+  | TaskOwnerCleared
   | TaskRunForgotten;
 
 export const TASK_EVENTS: Readonly<Record<TaskEvent['type'], true>> = {
@@ -155,5 +158,6 @@ export const TASK_EVENTS: Readonly<Record<TaskEvent['type'], true>> = {
   TaskCompleted: true,
   TaskFailed: true,
   TaskCancelled: true,
+  TaskOwnerCleared: true,
   TaskRunForgotten: true,
 };
