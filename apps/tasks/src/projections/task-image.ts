@@ -95,8 +95,6 @@ const broken = ({ steps }: TaskImage, status: string): StepRecord[] =>
 
 function change(image: TaskImage, event: TaskEvent): ImageChange {
   switch (event.type) {
-    case 'TaskOwnerCleared':
-      return { task: { user_id: null } };
     case 'TaskEdited':
       return { task: detailColumns(event.data.details) };
     case 'TaskStepsEdited':
@@ -172,6 +170,6 @@ function changeOfStatus(image: TaskImage, event: TaskEvent): ImageChange {
     case 'TaskCancelled':
       return over('cancelled', { reason: event.data.reason });
     default:
-      return {};
+      return event.type === 'TaskOwnerCleared' ? { task: { user_id: null } } : {};
   }
 }
