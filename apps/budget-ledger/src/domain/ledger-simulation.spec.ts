@@ -17,7 +17,7 @@ const placeOf = (index: number): WeekPlace => ({
 
 type Move =
   | { kind: 'reserve'; run: number; tokens: number; smallest: number }
-  | { kind: 'change'; run: number; tokens: number }
+  | { kind: 'change'; run: number; tokens: number; reason: 'extended' | 'parked' | 'woken'; late: number }
   | { kind: 'end'; run: number; share: number }
   | { kind: 'release'; run: number }
   | { kind: 'cap'; cap: number | null }
@@ -36,8 +36,14 @@ const move: fc.Arbitrary<Move> = fc.oneof(
   },
   { weight: 3, arbitrary: fc.record({ kind: fc.constant('end' as const), run, share: fc.nat(100) }) },
   {
-    weight: 1,
-    arbitrary: fc.record({ kind: fc.constant('change' as const), run, tokens: fc.nat(900) }),
+    weight: 3,
+    arbitrary: fc.record({
+      kind: fc.constant('change' as const),
+      run,
+      tokens: fc.nat(900),
+      reason: fc.constantFrom('extended' as const, 'parked' as const, 'woken' as const),
+      late: fc.nat(3),
+    }),
   },
   { weight: 1, arbitrary: fc.record({ kind: fc.constant('release' as const), run }) },
   {
@@ -54,6 +60,7 @@ const move: fc.Arbitrary<Move> = fc.oneof(
 class Simulation {
   readonly weeks: WeekState[] = [foldDecided(NO_WEEK, decideWeek(NO_WEEK, this.opening(0, null)))];
   cap: number | null = 1_000;
+  private said = 0;
   /** Tokens of every run that has ended. */
   readonly ended = new Map<string, number>();
 
@@ -102,7 +109,12 @@ class Simulation {
       return { type: 'Reserve', runId, cap, tokens: one.tokens, smallest: one.smallest };
     const held = this.week.reservations.get(runId);
     if (!held) return undefined;
-    if (one.kind === 'change') return { type: 'Change', runId, cap, tokens: one.tokens, reason: 'extended' };
+    // Words from a run's log may overtake each other.
+    if (one.kind === 'change') {
+      const { tokens, reason, late } = one;
+      this.said += 1;
+      return { type: 'Change', runId, cap, tokens, reason, at: Math.max(0, this.said - late) };
+    }
     if (one.kind === 'release') return { type: 'Release', runId, reason: 'lost' };
     const tokens = Math.floor((held.tokens * one.share) / 100);
     this.ended.set(runId, tokens);

@@ -22,6 +22,7 @@ export type WeekCommand =
       tokens: number;
       cap: number | null;
       reason: ReservationChanged['data']['reason'];
+      at?: number;
     }
   | { type: 'Release'; runId: string; reason: BudgetReleased['data']['reason'] }
   | { type: 'Settle'; spent: Omit<BudgetSettled['data'], 'reserved'>; cap: number | null }
@@ -60,14 +61,24 @@ function reserve(week: Week, { runId, tokens, smallest, cap }: Extract<WeekComma
   return [{ type: 'BudgetReserved' as const, data: { runId, tokens: granted, cut: granted < tokens, cap } }];
 }
 
-/** More is given as far as the cap leaves it; less always. */
+/**
+ * More is given as far as the cap leaves it; less always. What a run's log says may arrive in another order than it was
+ * said, so that what follows from an earlier place than the last change is left out: a run that was woken would lose what
+ * it has just been given (P5.6). A waking is therefore recorded even where it finds everything still there.
+ */
 function change(week: Week, command: Extract<WeekCommand, { type: 'Change' }>): WeekDecision[] {
-  const { runId, tokens, cap, reason } = command;
+  const { runId, tokens, cap, reason, at } = command;
   const held = week.reservations.get(runId);
   if (week.situation !== 'open' || !held) return [];
+  const known = held.at ?? 0;
+  if (at !== undefined && at < known) return [];
   const left = leftOf(week, cap);
-  const most = left === null ? tokens : Math.min(tokens, held.tokens + Math.max(0, left));
-  return most === held.tokens ? [] : [{ type: 'ReservationChanged', data: { runId, tokens: most, reason } }];
+  const room = reason === 'parked' ? 0 : left;
+  const most = room === null ? tokens : Math.min(tokens, held.tokens + Math.max(0, room));
+  const news = most !== held.tokens || (reason === 'woken' && at !== undefined && at > known);
+  if (!news) return [];
+  const place = at === undefined ? {} : { at };
+  return [{ type: 'ReservationChanged', data: { runId, tokens: most, reason, ...place } }];
 }
 
 function release(week: Week, { runId, reason }: Extract<WeekCommand, { type: 'Release' }>): WeekDecision[] {
@@ -95,7 +106,9 @@ function reached(week: Week, settled: number, cap: number): WeekDecision[] {
 }
 
 const carried = (from: RunMap<Reservation>): CarriedReservation[] =>
-  from.entries().map(([runId, { tokens, cut }]) => ({ runId, tokens, cut }));
+  from
+    .entries()
+    .map(([runId, { tokens, cut, at }]) => ({ runId, tokens, cut, ...(at === undefined ? {} : { at }) }));
 
 function open({ place, previous }: Extract<WeekCommand, { type: 'OpenWeek' }>): WeekDecision {
   const all = previous ? carried(previous.carriedOut) : [];

@@ -184,3 +184,53 @@ it('a map of runs never changes under those who hold it', () => {
     ['b', 2],
   ]);
 });
+
+describe('a run that waits for people (P5.6)', () => {
+  const change = (
+    runId: string,
+    tokens: number,
+    reason: 'parked' | 'woken',
+    at: number,
+    cap: number | null,
+  ) => ({
+    type: 'Change' as const,
+    runId,
+    tokens,
+    reason,
+    at,
+    cap,
+  });
+  const parked = [OPEN, reserve('a', 600, 1_000), change('a', 50, 'parked', 10, 1_000)];
+
+  it('holds what it has used, and others may have the rest', () => {
+    const week = after(...parked);
+    expect([week.reserved, week.reservations.get('a')?.tokens]).toEqual([50, 50]);
+    expect(decideWeek(week, reserve('b', 950, 1_000))).toMatchObject([{ data: { tokens: 950, cut: false } }]);
+  });
+
+  it('gets its grant again, or what is left, and never more than the cap', () => {
+    const alone = after(...parked, change('a', 600, 'woken', 11, 1_000));
+    expect(alone.reservations.get('a')?.tokens).toBe(600);
+    const beside = after(...parked, reserve('b', 700, 1_000), change('a', 600, 'woken', 11, 1_000));
+    expect([beside.reservations.get('a')?.tokens, beside.reserved]).toEqual([300, 1_000]);
+    const without = after(...parked, reserve('b', 950, 1_000), change('a', 600, 'woken', 11, 1_000));
+    expect(without.reservations.get('a')?.tokens).toBe(50);
+    const lowered = after(...parked, change('a', 600, 'woken', 11, 10));
+    expect(lowered.reservations.get('a')?.tokens).toBe(50);
+  });
+
+  it('loses nothing to a word that comes late, also where its waking found everything there', () => {
+    const woken = after(OPEN, reserve('a', 600, null), change('a', 600, 'woken', 11, null));
+    expect(types(woken, change('a', 50, 'parked', 10, null))).toEqual([]);
+    expect(types(woken, change('a', 600, 'woken', 11, null))).toEqual([]);
+    expect(types(woken, change('a', 50, 'parked', 12, null))).toEqual(['ReservationChanged']);
+  });
+
+  it('takes its place in the log along into the next week', () => {
+    const closed = after(...parked, { type: 'CloseWeek', next: NEXT });
+    const previous = { week: PLACE.week, carriedOut: closed.carriedOut };
+    const week = after({ type: 'OpenWeek', place: NEXT, previous });
+    expect(week.reservations.get('a')).toMatchObject({ tokens: 50, at: 10 });
+    expect(types(week, change('a', 5, 'parked', 9, null))).toEqual([]);
+  });
+});

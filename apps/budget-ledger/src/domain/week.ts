@@ -4,6 +4,8 @@ import { RunMap } from './run-map';
 export interface Reservation {
   tokens: number;
   cut: boolean;
+  /** Place in the run's log that it follows from; undefined: its admission. */
+  at?: number;
 }
 
 /** What became of a run here; it never holds anything in this week again. */
@@ -52,8 +54,9 @@ export function evolveWeek(week: WeekState, event: WeekEvent): WeekState {
       return hold(week, runId, { tokens, cut });
     }
     case 'ReservationChanged': {
-      const { runId, tokens } = event.data;
-      return hold(week, runId, { tokens, cut: week.reservations.get(runId)?.cut ?? false });
+      const { runId, tokens, at } = event.data;
+      const before = week.reservations.get(runId);
+      return hold(week, runId, { tokens, cut: before?.cut ?? false, at: at ?? before?.at });
     }
     case 'BudgetReleased':
       return finish(week, event.data.runId, { how: 'released', tokens: 0 });
@@ -89,7 +92,7 @@ function opened({ previous, carried, more, ...place }: Opening): Week {
 }
 
 function carriedIn(week: Week, carried: readonly CarriedReservation[], more: number): Week {
-  const held = carried.reduce((after, { runId, tokens, cut }) => hold(after, runId, { tokens, cut }), week);
+  const held = carried.reduce((after, { runId, ...held }) => hold(after, runId, held), week);
   return { ...held, more, situation: more === 0 ? 'open' : 'opening' };
 }
 

@@ -75,6 +75,7 @@ export class Ledger {
     run: RunOf,
     tokens: number,
     reason: ReservationChanged['data']['reason'],
+    at?: number,
   ): Promise<ReserveAnswer> {
     const { runId } = run;
     const { after, cap } = await this.inRunningWeek(run, (limit) => ({
@@ -82,6 +83,7 @@ export class Ledger {
       runId,
       tokens,
       reason,
+      at,
       cap: limit,
     }));
     return answerOf(after, runId, cap);

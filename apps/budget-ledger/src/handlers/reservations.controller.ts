@@ -19,8 +19,8 @@ export class ReservationsController {
 
   @RpcMethod('budgets.change')
   change(caller: Caller, body: unknown): Promise<ReserveAnswer> {
-    const { tokens, reason, ...run } = parseWith(changeReservationSchema, body);
-    return this.ledger.change(runOf(caller, run), tokens, reason);
+    const { tokens, reason, at, ...run } = parseWith(changeReservationSchema, body);
+    return this.ledger.change(runOf(caller, run), tokens, reason, at);
   }
 
   @RpcMethod('budgets.release')

@@ -35,6 +35,7 @@ export function asked(run: LiveRun, event: RunAwaitingApproval | GroupApproved):
   return {
     ...run,
     situation: 'awaiting_approval',
+    parkedForPeople: true,
     usedMilliseconds: usedMilliseconds(run, event.time),
     runningSince: null,
   };

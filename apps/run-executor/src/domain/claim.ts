@@ -1,4 +1,4 @@
-import type { RunRecovered } from '@runyard/contracts';
+import type { RunRecovered, WakingBudget } from '@runyard/contracts';
 import type { NewRunEvent } from './decision';
 import type { LiveRun } from './run';
 
@@ -10,13 +10,28 @@ export type Evidence = RunRecovered['data']['evidence'];
 /**
  * The claim of a run by an instance: the fence that every later append of an earlier driver runs into (P3.1). What the
  * earlier driver had under way is settled first: a model call without result is booked at its worst case (P3.7), a
- * tool call without result is ambiguous (P4).
+ * tool call without result is ambiguous (P4). `budget`: what the week leaves a run that had waited for people.
  */
-export function claim(run: LiveRun, instance: string, evidence: Evidence): NewRunEvent[] {
-  const epoch = run.epoch + 1;
-  if (run.epoch === 0) return [{ type: 'RunStarted', data: { epoch, instance } }];
-  return [{ type: 'RunRecovered', data: { epoch, instance, evidence } }, ...lostEffects(run)];
+export function claim(
+  run: LiveRun,
+  instance: string,
+  evidence: Evidence,
+  budget?: WakingBudget,
+): NewRunEvent[] {
+  const claimed = { epoch: run.epoch + 1, instance, ...(budget ? { budget } : {}) };
+  if (run.epoch === 0) return [{ type: 'RunStarted', data: claimed }];
+  return [{ type: 'RunRecovered', data: { ...claimed, evidence } }, ...lostEffects(run)];
 }
+
+/**
+ * Whether what the run may spend has to be asked for before it goes on (P5.6). A child spends what its root has, and what
+ * is about to end needs nothing.
+ */
+export const needsBudget = (run: LiveRun): boolean =>
+  run.parkedForPeople &&
+  run.identity.parentRunId === null &&
+  run.cancelRequested === null &&
+  run.expiredQuestion === null;
 
 /** Settles what was under way when its driver was lost. */
 export function lostEffects(run: LiveRun): NewRunEvent[] {

@@ -46,6 +46,7 @@ function parked(run: LiveRun, expiresAt: number, time: number): LiveRun {
   return {
     ...run,
     situation: 'paused',
+    parkedForPeople: true,
     pauseRequested: false,
     pauseExpiresAt: expiresAt,
     usedMilliseconds: usedMilliseconds(run, time),

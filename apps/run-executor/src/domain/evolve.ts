@@ -1,5 +1,5 @@
 import { DEFAULT_BOUNDS, isChildEvent } from '@runyard/contracts';
-import type { RunEvent, RunQueued } from '@runyard/contracts';
+import type { RunEvent, RunQueued, RunStarted, WakingBudget } from '@runyard/contracts';
 import { closeTurn, interruptTurn, isCallEvent, updateCall, NOTHING_REPEATED } from './calls';
 import { childStep } from './children';
 import type { Material } from './material';
@@ -64,6 +64,8 @@ const AT_BIRTH = {
   usedTokens: 0,
   spendLines: [],
   childTokens: 0,
+  parkedForPeople: false,
+  starved: false,
   usedMilliseconds: 0,
   runningSince: null,
   repeated: NOTHING_REPEATED,
@@ -101,7 +103,7 @@ function step(run: LiveRun, event: RunEvent, material: Material): Run {
   switch (event.type) {
     case 'RunStarted':
     case 'RunRecovered':
-      return claimed(run, event.data.epoch, event.data.instance, event.time);
+      return claimed(run, event.data, event.time);
     case 'ModelCallStarted':
     case 'ModelCallFailed':
     case 'ModelTurnCompleted':
@@ -133,10 +135,12 @@ function step(run: LiveRun, event: RunEvent, material: Material): Run {
 }
 
 /** A new driver: time between the last event of the old one and this claim does not count (P5.7). */
-function claimed(run: LiveRun, epoch: number, instance: string, time: number): LiveRun {
+function claimed(run: LiveRun, { epoch, instance, budget }: RunStarted['data'], time: number): LiveRun {
   const used = usedMilliseconds(run, run.lastEventAt);
   return {
     ...run,
+    ...(budget ? granted(run, budget) : {}),
+    parkedForPeople: false,
     situation: 'running',
     epoch,
     instance,
@@ -144,6 +148,12 @@ function claimed(run: LiveRun, epoch: number, instance: string, time: number): L
     usedMilliseconds: used,
     runningSince: time,
   };
+}
+
+function granted(run: LiveRun, { grantTokens, weeklyTokens }: WakingBudget): Partial<LiveRun> {
+  const weeklyCapped = run.weeklyCapped || grantTokens < run.grantTokens;
+  const starved = grantTokens < run.grantTokens && grantTokens <= run.usedTokens + run.childTokens;
+  return { grantTokens, weeklyTokens, weeklyCapped, starved };
 }
 
 function finish(

@@ -61,7 +61,7 @@ function decideNext(run: LiveRun, at: Circumstances): NewRunEvent[] {
   if (run.phase.name === 'answered') return end(run, answer(run.phase));
   if (run.phase.name === 'gave_up') return fail(run, providerReason(run.phase.error.code), run.phase.error);
   // A provider may count more than the worst case: what was paid for is recorded, and nothing follows from it (P6.2).
-  if (freeTokens(run) < 0) return failCap(run, tokenCap(run));
+  if (freeTokens(run) < 0 || run.starved) return failCap(run, tokenCap(run));
   const spoilt = ruined(run);
   if (spoilt) return fail(run, 'tool_failure', spoilt);
   if (run.expiredQuestion) return fail(run, 'approval_expired', run.expiredQuestion);

@@ -119,6 +119,10 @@ export interface LiveRun {
   spendLines: readonly SpendLine[];
   /** Tokens of settled children and all below them. */
   childTokens: number;
+  /** It has waited for people since its last claim: its reservation is asked for again before it goes on (P5.6). */
+  parkedForPeople: boolean;
+  /** The week left it nothing when it was woken. */
+  starved: boolean;
   /** The owner's weekly cap had cut the grant. */
   weeklyCapped: boolean;
   /** What the owner's week had left when the run was admitted, its own grant included; null: no cap. */

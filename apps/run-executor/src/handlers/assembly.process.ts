@@ -37,6 +37,7 @@ import { Sweep } from './sweep.process';
 import { RunTelemetry } from './telemetry.adapter';
 import { Texts } from './texts.adapter';
 import { WaitingRuns } from './waiting.process';
+import { Wakings } from './wakings.process';
 import { WorkConsumer } from './work.consumer';
 
 /** What the executor stands on. */
@@ -63,6 +64,7 @@ export interface Executor {
   presence: Presence;
   budgets: Budgets;
   children: Children;
+  wakings: Wakings;
   runs: RunLog;
   registry: RegistryFacts;
   conversations: Conversations;
@@ -127,7 +129,7 @@ function partsOf(on: Foundations) {
     enqueue: async (org: string, runId: string) =>
       void (await queues.publish(workSubject(org, runId), { run_id: runId })),
   };
-  return { ...basic, children: new Children(basic) };
+  return { ...basic, children: new Children(basic), wakings: new Wakings(basic.runs, basic.budgets) };
 }
 
 /** What makes the executor append where others have decided (P8.2). */

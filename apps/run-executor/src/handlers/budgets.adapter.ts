@@ -1,4 +1,4 @@
-import type { Caller, ReserveAnswer } from '@runyard/contracts';
+import type { Caller, ReservationChanged, ReserveAnswer } from '@runyard/contracts';
 import type { RpcClient } from '@runyard/service';
 
 /** A root run and whose budget it spends. */
@@ -12,10 +12,16 @@ export interface Spender {
 export interface Budgets {
   /** Less than `smallest` is nothing. */
   reserve(spender: Spender, tokens: number, smallest: number): Promise<ReserveAnswer>;
-  /** Makes what a run holds `tokens`, as far as the cap leaves it. */
-  extend(spender: Spender, tokens: number): Promise<ReserveAnswer>;
+  /**
+   * Makes what a live run holds `tokens`: more as far as the cap leaves it, less always. `at`: the place in the run's log
+   * that this follows from, since answers of several processes may overtake each other.
+   */
+  change(spender: Spender, tokens: number, reason: Change, at: number): Promise<ReserveAnswer>;
   release(spender: Spender): Promise<void>;
 }
+
+/** Why a reservation changes (P5.6): bounds were raised, the run waits for people, it goes on. */
+export type Change = ReservationChanged['data']['reason'];
 
 /** Long enough for a ledger that is being started anew; a request waits all the same. */
 const TIMEOUT_MS = 10_000;
@@ -35,8 +41,8 @@ export const ledgerBudgets = (rpc: RpcClient): Budgets => {
   return {
     reserve: (spender, tokens, smallest) =>
       ask('budgets.reserve', spender, { ...refOf(spender), tokens, smallest }),
-    extend: (spender, tokens) =>
-      ask('budgets.change', spender, { ...refOf(spender), tokens, reason: 'extended' }),
+    change: (spender, tokens, reason, at) =>
+      ask('budgets.change', spender, { ...refOf(spender), tokens, reason, at }),
     release: (spender) => ask('budgets.release', spender, refOf(spender)),
   };
 };

@@ -64,7 +64,7 @@ async function react(children: Children, commit: Commit): Promise<void> {
   }
 }
 
-/** Runs the reaction with the service. */
+/** Runs what reads every commit of runs and acts on few with the service. */
 @Injectable()
 export class ChildrenReaction implements OnApplicationBootstrap {
   constructor(
@@ -77,7 +77,9 @@ export class ChildrenReaction implements OnApplicationBootstrap {
 
   onApplicationBootstrap(): void {
     if (!this.config.projections) return;
-    this.projectors.start([childrenReaction(this.executor.children, this.queues, this.logger)], {
+    const { children, wakings } = this.executor;
+    const { queues, logger } = this;
+    this.projectors.start([childrenReaction(children, queues, logger), wakings.reaction(queues, logger)], {
       batchSize: BATCH,
     });
   }

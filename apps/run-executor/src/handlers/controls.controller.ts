@@ -141,14 +141,14 @@ export class ControlsController {
    * More tokens than the week has left are not given: they are reserved before the run may have them. What is reserved and
    * then not appended is settled with the run.
    */
-  private async afforded({ org, runId: id, run }: LoadedRun, control: Control): Promise<Control> {
+  private async afforded({ org, runId: id, run, sequence }: LoadedRun, control: Control): Promise<Control> {
     if (control.type !== 'ExtendRun' || control.tokens === 0 || !isLive(run)) return control;
     const { identity, grantTokens } = run;
     // A child spends what its root has: there is nothing to add to for it alone, and it is told so.
     if (identity.parentRunId !== null) return control;
     const spender = { org, runId: id, ownerId: identity.userId ?? identity.ownerId };
     const wanted = Math.min(grantTokens + control.tokens, BOUND_CEILINGS.tokenBudget);
-    const { tokens } = await this.ports.budgets.extend(spender, wanted);
+    const { tokens } = await this.ports.budgets.change(spender, wanted, 'extended', sequence);
     const added = Math.max(0, tokens - grantTokens);
     if (added === 0 && control.steps + control.toolCalls + control.seconds === 0)
       throw new Problem('run_not_controllable', "The owner's weekly budget leaves no more tokens.", {

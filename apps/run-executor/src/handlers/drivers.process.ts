@@ -1,6 +1,6 @@
 import type { DefinitionSnapshot } from '@runyard/contracts';
 import { VersionConflict } from '@runyard/event-log';
-import { claim } from '../domain/claim';
+import { claim, needsBudget } from '../domain/claim';
 import type { Evidence } from '../domain/claim';
 import { withoutDefinition } from '../domain/controls';
 import { dated, decideAll, foldNew } from '../domain/next';
@@ -14,6 +14,7 @@ import type { DrivePorts } from './drive.process';
 import { speaksAgainst } from './evidence.process';
 import type { Accused } from './evidence.process';
 import type { LoadedRun } from './run-log.adapter';
+import type { Wakings } from './wakings.process';
 
 /** What was broken off is recorded within this time, milliseconds. */
 const FAREWELL_MS = 3_000;
@@ -23,6 +24,7 @@ export type TakeOver = 'driving' | 'nothing_to_do' | 'no_place';
 
 export interface DriversPorts extends DrivePorts {
   definitions: Definitions;
+  wakings: Wakings;
   /** Runs that this process drives at once. */
   places: number;
   /** Frees what a run held, after its terminal event. */
@@ -131,7 +133,8 @@ export class Drivers {
       return 'nothing_to_do';
     }
     const now = Math.max(this.ports.clock(), run.lastEventAt);
-    const claims = claim(run, this.ports.instance, evidence);
+    const budget = needsBudget(run) ? await this.ports.wakings.budgetOf(loaded, run) : undefined;
+    const claims = claim(run, this.ports.instance, evidence, budget);
     const claimed = foldNew(run, claims, now, loaded.material);
     const at = await this.ports.asking.circumstances(loaded, claimed, definition, now);
     const events = [...claims, ...decideAll(claimed, at)];

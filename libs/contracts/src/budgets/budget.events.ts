@@ -39,6 +39,8 @@ export interface CarriedReservation {
   runId: string;
   tokens: number;
   cut: boolean;
+  /** As in `ReservationChanged`. */
+  at?: number;
 }
 
 /** First event of a week. `more`: how many carried reservations follow in `ReservationsCarried`; nothing is reserved before. */
@@ -62,7 +64,13 @@ export type BudgetReserved = DomainEvent<
 /** A live run's reservation was made larger or smaller; `tokens` is what it holds from now on. */
 export type ReservationChanged = DomainEvent<
   'ReservationChanged',
-  { runId: string; tokens: number; reason: 'extended' | 'parked' | 'woken' }
+  {
+    runId: string;
+    tokens: number;
+    reason: 'extended' | 'parked' | 'woken';
+    /** Place in the run's log that the change follows from; what follows from an earlier place changes nothing any more. */
+    at?: number;
+  }
 >;
 /** A reservation was given back unused. */
 export type BudgetReleased = DomainEvent<

@@ -15,11 +15,12 @@ const run = { run_id: rowId('run id'), owner_id: owner };
 
 /** `smallest`: with less than this the run could not even begin. */
 export const reserveSchema = z.strictObject({ ...run, tokens, smallest: tokens });
-/** `tokens`: what the run is to hold in all; `reason` says why it changes. */
+/** `tokens`: what the run is to hold in all; `reason` says why it changes, `at` from which place in the run's log that follows. */
 export const changeReservationSchema = z.strictObject({
   ...run,
   tokens,
   reason: z.enum(['extended', 'parked', 'woken']),
+  at: z.int().min(0).optional(),
 });
 export const releaseSchema = z.strictObject(run);
 

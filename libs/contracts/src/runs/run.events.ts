@@ -71,12 +71,26 @@ export type RunSkipped = DomainEvent<
   RunIdentity & { reason: SkipReason; holder: string | null }
 >;
 
+/** What a run that had waited for people may spend from now on: less than before where the week leaves no more (P5.6). */
+export interface WakingBudget {
+  grantTokens: number;
+  /** What the owner's week has left, this grant included; null where no cap applies. */
+  weeklyTokens: number | null;
+}
 /** The claim: the fence that every later append of an earlier driver runs into (P3.1). */
-export type RunStarted = DomainEvent<'RunStarted', { epoch: number; instance: string }>;
+export type RunStarted = DomainEvent<
+  'RunStarted',
+  { epoch: number; instance: string; budget?: WakingBudget }
+>;
 /** Another driver has taken over, with the next epoch, on this evidence against the one before. */
 export type RunRecovered = DomainEvent<
   'RunRecovered',
-  { epoch: number; instance: string; evidence: 'no_responders' | 'not_mine' | 'silent' | 'woken' }
+  {
+    epoch: number;
+    instance: string;
+    evidence: 'no_responders' | 'not_mine' | 'silent' | 'woken';
+    budget?: WakingBudget;
+  }
 >;
 
 /** What is left, recorded before every dispatch. `weeklyTokens` is null where no weekly cap applies. */

@@ -1,5 +1,5 @@
 import type { ReserveAnswer } from '@runyard/contracts';
-import type { Budgets, Spender } from '../budgets.adapter';
+import type { Budgets, Change, Spender } from '../budgets.adapter';
 import type { Tap } from './taps';
 
 /** Spec-only: a ledger in memory, shared by the executors of a world. Nobody has a cap until a spec sets one. */
@@ -7,7 +7,9 @@ export class FakeBudgets implements Budgets {
   cap: number | null = null;
   /** What the ledger says instead of answering; undefined: it is there. */
   away: Error | undefined;
-  readonly held = new Map<string, { tokens: number; cut: boolean }>();
+  readonly held = new Map<string, { tokens: number; cut: boolean; at?: number }>();
+  /** What it was asked to change, in order. */
+  readonly changes: { runId: string; tokens: number; reason: Change; at: number }[] = [];
   readonly released = new Set<string>();
 
   async reserve(spender: Spender, tokens: number, smallest: number): Promise<ReserveAnswer> {
@@ -22,11 +24,15 @@ export class FakeBudgets implements Budgets {
     return this.answer('granted', runId);
   }
 
-  async extend({ runId }: Spender, tokens: number): Promise<ReserveAnswer> {
+  async change({ runId }: Spender, tokens: number, reason: Change, at: number): Promise<ReserveAnswer> {
     if (this.away) throw this.away;
+    this.changes.push({ runId, tokens, reason, at });
     const held = this.held.get(runId);
     if (!held) return this.answer('refused', runId);
-    held.tokens = Math.min(tokens, held.tokens + Math.max(0, this.left));
+    if (at < (held.at ?? 0)) return this.answer('granted', runId);
+    held.at = at;
+    const room = reason === 'parked' ? 0 : Math.max(0, this.left);
+    held.tokens = Math.min(tokens, held.tokens + room);
     return this.answer('granted', runId);
   }
 
@@ -51,6 +57,6 @@ export class FakeBudgets implements Budgets {
 /** Reserving changes something outside of the process, so a process may die before and after it. */
 export const tappedBudgets = (budgets: Budgets, tap: Tap): Budgets => ({
   reserve: (...asked) => tap.around('budget', () => budgets.reserve(...asked)),
-  extend: (...asked) => tap.around('budget', () => budgets.extend(...asked)),
+  change: (...asked) => tap.around('budget', () => budgets.change(...asked)),
   release: (...asked) => tap.around('budget', () => budgets.release(...asked)),
 });

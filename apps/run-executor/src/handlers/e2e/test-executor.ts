@@ -189,6 +189,7 @@ export class TestExecutor {
         reactionProjection(reaction, this.bus.queues, logger),
       ),
       childrenReaction(this.executor.children, this.bus.queues, logger),
+      this.executor.wakings.reaction(this.bus.queues, logger),
     ];
     this.reacting = Promise.all(
       projections.map((projection) =>
