@@ -34,6 +34,14 @@ export interface StepRow {
   arguments?: string | null;
 }
 
+/** A run whole, with the runs that it delegated to. */
+export interface Inspection {
+  run: RunRow;
+  steps: StepRow[];
+  tree: (RunRow & { parent_run_id: string | null; depth: number })[];
+  totals: { runs: number; total_tokens: number };
+}
+
 const WIDTH = 100;
 const short = (text: string | null | undefined): string => {
   const line = (text ?? '').replaceAll(/\s+/g, ' ');
@@ -59,7 +67,7 @@ export function listing(runs: readonly RunRow[]): string[] {
 }
 
 /** A run with its steps, for people. */
-export function overview(run: RunRow, steps: readonly StepRow[]): string[] {
+export function overview({ run, steps, tree, totals }: Inspection): string[] {
   const end = run.termination ? ` (${[run.termination, run.reason].filter(Boolean).join(' / ')})` : '';
   const facts: [string, string][] = [
     ['run', run.run_id],
@@ -79,9 +87,20 @@ export function overview(run: RunRow, steps: readonly StepRow[]): string[] {
     lines.push(`${String(step.seq).padStart(4)}  ${step.kind} ${step.outcome}  ${what}`);
     if (step.content) lines.push(`      ${short(step.content)}`);
   }
+  lines.push(...treeLines(tree, totals));
   if (run.output !== null) lines.push('', run.output);
   if (run.error) lines.push('', `${run.error.code}: ${run.error.text}`);
   return lines;
+}
+
+/** The runs below, each under its depth, and what the tree comes to. */
+function treeLines(tree: Inspection['tree'], totals: Inspection['totals']): string[] {
+  if (tree.length === 0) return [];
+  const branches = tree.map(
+    (run) =>
+      `${'  '.repeat(run.depth)}└ ${run.run_id}  ${run.agent_id}  ${[run.state, run.reason].filter(Boolean).join(' / ')}  ${run.total_tokens ?? 0} tokens`,
+  );
+  return ['', ...branches, `tree      ${totals.runs} runs, ${totals.total_tokens} tokens`];
 }
 
 /** Events of a run as lines for people; events that nobody cares about give none. */

@@ -4,9 +4,10 @@ import { RUN_STATES, TRIGGERS } from '@runyard/contracts';
 import { Api } from './api';
 import { examples } from './command';
 import type { CommandLine, Commands } from './command';
+import { cancelCommands } from './run-cancel';
 import { fileCommands } from './run-files';
 import { EventLines, listing, overview } from './run-views';
-import type { RunRow, StepRow } from './run-views';
+import type { Inspection, RunRow } from './run-views';
 import { EXIT } from './terminal';
 
 export const runsCommands: Commands = (program, line) => {
@@ -96,9 +97,9 @@ async function show(
   { json }: { json?: boolean },
   { terminal }: CommandLine,
 ): Promise<number> {
-  const found = await api.call<{ run: RunRow; steps: StepRow[] }>('GET', path(runId, '/inspect'));
+  const found = await api.call<Inspection>('GET', path(runId, '/inspect'));
   if (json) terminal.out(JSON.stringify(found));
-  else for (const text of overview(found.run, found.steps)) terminal.out(text);
+  else for (const text of overview(found)) terminal.out(text);
   return EXIT.ok;
 }
 
@@ -160,7 +161,8 @@ async function start(
 }
 
 function controlling(runs: Group, line: CommandLine): void {
-  for (const word of ['cancel', 'pause', 'resume'])
+  cancelCommands(runs, line);
+  for (const word of ['pause', 'resume'])
     runs
       .command(`${word} <run>`)
       .description(`${word[0]?.toUpperCase()}${word.slice(1)}s a run; saying it twice is harmless.`)

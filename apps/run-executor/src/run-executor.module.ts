@@ -22,6 +22,7 @@ import { assemble, reactionsOf } from './handlers/assembly.process';
 import type { Executor } from './handlers/assembly.process';
 import { ChildrenReaction } from './handlers/children-reaction.process';
 import { BulkController } from './handlers/bulk.controller';
+import { CancellationController } from './handlers/cancellation.controller';
 import { ControlsController } from './handlers/controls.controller';
 import { ConversationsController } from './handlers/conversations.controller';
 import { ExecutorProcess } from './handlers/executor.process';
@@ -111,6 +112,7 @@ const providersOf = (config: ExecutorConfig): Provider[] => [
   },
   { provide: RUN_QUERIES, inject: [DATABASE], useFactory: (db: Database) => new RunQueries(db) },
   BulkController,
+  CancellationController,
   ControlsController,
   ConversationsController,
   FenceController,

@@ -79,6 +79,16 @@ export type RunInspection = {
     run_id: string;
   })[];
   tree_truncated: boolean;
+  /** The run and all below it together */
+  totals: {
+    runs: number;
+    input_tokens: number;
+    output_tokens: number;
+    cached_tokens: number;
+    total_tokens: number;
+    model_calls: number;
+    tool_calls: number;
+  };
   steps: (Step)[];
   next_after: number | null;
 };
@@ -113,6 +123,42 @@ export type SuccessorRun = {
   position: string | null;
   /** false where the key or the question named this run before */
   created: boolean | null;
+};
+
+export type Cancellation = {
+  run_id: string;
+  /** null: nobody has asked the run to be cancelled */
+  requested_at: string | null;
+  requested_by: string | null;
+  reason: string | null;
+  /** When the last of the tree ended; null as long as one has not */
+  quiet_at: string | null;
+  confirmed: boolean;
+  /** Runs whose end is not in their log */
+  unconfirmed: (string)[];
+  tokens_after_request: number;
+  runs: ({
+    run_id: string;
+    parent_run_id: string | null;
+    agent_id: string | null;
+    state: string;
+    requested_at: string | null;
+    quiet_at: string | null;
+    confirmed: boolean;
+    /** What was under way, and what became of it */
+    stopped: ({
+      kind: "model_call" | "tool_call";
+      step: number;
+      /** Model or tool */
+      name: string;
+      call_id: string | null;
+      outcome: "completed" | "failed" | "cancelled" | "ambiguous" | "open";
+    })[];
+    calls_not_sent: number;
+    tokens_after_request: number;
+    estimated_tokens_after_request: number;
+  })[];
+  truncated: boolean;
 };
 
 export type RunsContinueSchema0 = string | number | boolean | null | (RunsContinueSchema0)[] | { [name: string]: RunsContinueSchema0 };
@@ -947,6 +993,13 @@ export interface Operations {
       mode: "plan" | "ask" | "auto";
     };
     answer: ControlledRun;
+  };
+  /** Read what a cancel came to. */
+  "GET /v1/runs/{run_id}/cancellation": {
+    path: { run_id: string };
+    query: {};
+    body?: undefined;
+    answer: Cancellation;
   };
   /** Fork a run from one of its steps. */
   "POST /v1/runs/{run_id}/fork": {

@@ -12,6 +12,7 @@ import { KeysController } from './keys.controller';
 import { KnowledgeController } from './knowledge.controller';
 import { PeopleController } from './people.controller';
 import { PermissionRulesController } from './permission-rules.controller';
+import { RunCancellationController } from './run-cancellation.controller';
 import { RunStreamController } from './run-stream.controller';
 import { BulkActionsController, RunSuccessorsController } from './run-successors.controller';
 import { RunsController } from './runs.controller';
@@ -25,6 +26,7 @@ import { TasksController } from './tasks.controller';
 export const CONTROLLERS = [
   RunStreamController,
   RunsController,
+  RunCancellationController,
   RunSuccessorsController,
   BulkActionsController,
   ConversationsController,

@@ -108,8 +108,55 @@ export const inspectRow = named(
     run: runRow,
     tree: z.array(z.looseObject({ run_id: text })).describe('Runs that it delegated to, at any depth'),
     tree_truncated: z.boolean(),
+    totals: z
+      .looseObject({
+        runs: count,
+        input_tokens: count,
+        output_tokens: count,
+        cached_tokens: count,
+        total_tokens: count,
+        model_calls: count,
+        tool_calls: count,
+      })
+      .describe('The run and all below it together'),
     steps: z.array(stepRow),
     next_after: z.int().nullable(),
+  }),
+);
+const stoppedEffect = z.looseObject({
+  kind: z.enum(['model_call', 'tool_call']),
+  step: count,
+  name: text.describe('Model or tool'),
+  call_id: text.nullable(),
+  outcome: z.enum(['completed', 'failed', 'cancelled', 'ambiguous', 'open']),
+});
+export const cancellationRow = named(
+  'Cancellation',
+  z.looseObject({
+    run_id: text,
+    requested_at: time.nullable().describe('null: nobody has asked the run to be cancelled'),
+    requested_by: text.nullable(),
+    reason: text.nullable(),
+    quiet_at: time.nullable().describe('When the last of the tree ended; null as long as one has not'),
+    confirmed: z.boolean(),
+    unconfirmed: z.array(text).describe('Runs whose end is not in their log'),
+    tokens_after_request: count,
+    runs: z.array(
+      z.looseObject({
+        run_id: text,
+        parent_run_id: text.nullable(),
+        agent_id: text.nullable(),
+        state: text,
+        requested_at: time.nullable(),
+        quiet_at: time.nullable(),
+        confirmed: z.boolean(),
+        stopped: z.array(stoppedEffect).describe('What was under way, and what became of it'),
+        calls_not_sent: count,
+        tokens_after_request: count,
+        estimated_tokens_after_request: count,
+      }),
+    ),
+    truncated: z.boolean(),
   }),
 );
 export const trajectoryRow = named(

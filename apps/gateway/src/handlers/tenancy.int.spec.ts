@@ -51,6 +51,7 @@ const ENTRIES: Record<string, Entry> = {
   'runs.inspect': { about: 'own' },
   'runs.trajectory': { about: 'own' },
   'runs.cancel': { about: 'own' },
+  'runs.cancellation': { about: 'own' },
   'runs.pause': { about: 'own' },
   'runs.resume': { about: 'own' },
   'runs.extend': { about: 'own', body: { steps: 1 } },

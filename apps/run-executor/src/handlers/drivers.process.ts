@@ -1,6 +1,6 @@
 import type { DefinitionSnapshot } from '@runyard/contracts';
 import { VersionConflict } from '@runyard/event-log';
-import { claim, needsBudget } from '../domain/claim';
+import { claim } from '../domain/claim';
 import type { Evidence } from '../domain/claim';
 import { withoutDefinition } from '../domain/controls';
 import { dated, decideAll, foldNew } from '../domain/next';
@@ -11,8 +11,7 @@ import type { Definitions } from './definitions.adapter';
 import { doneWithin } from './alarm.process';
 import { Driver } from './drive.process';
 import type { DrivePorts } from './drive.process';
-import { speaksAgainst } from './evidence.process';
-import type { Accused } from './evidence.process';
+import { speaksAgainst, type Accused } from './evidence.process';
 import type { LoadedRun } from './run-log.adapter';
 import type { Wakings } from './wakings.process';
 
@@ -133,8 +132,7 @@ export class Drivers {
       return 'nothing_to_do';
     }
     const now = Math.max(this.ports.clock(), run.lastEventAt);
-    const budget = needsBudget(run) ? await this.ports.wakings.budgetOf(loaded, run) : undefined;
-    const claims = claim(run, this.ports.instance, evidence, budget);
+    const claims = claim(run, this.ports.instance, evidence, await this.ports.wakings.budgetOf(loaded, run));
     const claimed = foldNew(run, claims, now, loaded.material);
     const at = await this.ports.asking.circumstances(loaded, claimed, definition, now);
     const events = [...claims, ...decideAll(claimed, at)];

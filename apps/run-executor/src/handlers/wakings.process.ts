@@ -6,6 +6,7 @@ import { mayHold } from '@runyard/persistence';
 import type { Projection } from '@runyard/persistence';
 import { reactionProjection } from '@runyard/service';
 import type { Logger } from '@runyard/service';
+import { needsBudget } from '../domain/claim';
 import { isLive } from '../domain/run';
 import type { LiveRun } from '../domain/run';
 import type { Budgets, Spender } from './budgets.adapter';
@@ -27,8 +28,9 @@ export class Wakings {
     private readonly budgets: Budgets,
   ) {}
 
-  /** What the week leaves a run that goes on. Throws `unavailable` where the ledger is away: the run is woken later. */
-  async budgetOf({ org, runId, sequence }: LoadedRun, run: LiveRun): Promise<WakingBudget> {
+  /** What the week leaves a run that goes on; undefined where it need not be asked. Throws `unavailable` where the ledger is away: the run is woken later. */
+  async budgetOf({ org, runId, sequence }: LoadedRun, run: LiveRun): Promise<WakingBudget | undefined> {
+    if (!needsBudget(run)) return undefined;
     const spender = spenderOf(org, runId, run);
     const answer = await this.budgets.change(spender, run.grantTokens, 'woken', sequence);
     return { grantTokens: Math.min(run.grantTokens, answer.tokens), weeklyTokens: answer.weekly_left };

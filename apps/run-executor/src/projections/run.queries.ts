@@ -7,14 +7,13 @@ import type { ConversationFilter } from './conversation-views';
 import { cursorOf, limitOf, placeOf } from './cursor';
 import { entriesPage, stepsPage } from './run-pages';
 import type { PageOf } from './run-pages';
-import { answer, BEGUN, BEGUN_MS, BRANCH, FROM_RUNS, LISTED, WHOLE } from './run-views';
+import { descendants, MAX_TREE, totalsOf } from './run-trees';
+import { answer, BEGUN, BEGUN_MS, FROM_RUNS, LISTED, WHOLE } from './run-views';
 import type { Answer } from './run-views';
 import { Parameters, visibleTo } from './visibility';
 
 /** How long a read waits for the position that it asks for. */
 const POSITION_WITHIN_MS = 2_000;
-/** Descendants that inspection lists; more are cut, visibly. */
-const MAX_TREE = 200;
 const RUNS = { name: 'runs', version: 1, stream: 'RUNS' };
 
 /** Filters of the list of runs; all that are given must hold. */
@@ -111,11 +110,13 @@ export class RunQueries {
     return this.read(caller, at_least, async (tx) => {
       const run = await this.visible(tx, caller, run_id);
       const tree = await descendants(tx, run_id);
+      const totals = await totalsOf(tx, run_id);
       const { rows, next_after } = await stepsPage(tx, run_id);
       return {
         run,
         tree: tree.slice(0, MAX_TREE),
         tree_truncated: tree.length > MAX_TREE,
+        totals,
         steps: rows,
         next_after,
       };
@@ -181,16 +182,4 @@ function conditions(caller: Caller, filter: RunFilter, { add }: Parameters): str
     all.push(`(${BEGUN}, a.run_id) < (to_timestamp(${add(at)}::float8 / 1000), ${add(id)})`);
   }
   return all.join(' AND ');
-}
-
-async function descendants(tx: Tx, runId: string): Promise<Answer[]> {
-  const rows = await tx.query(
-    `WITH RECURSIVE tree AS (
-       SELECT run_id FROM agent_runs WHERE parent_run_id = $1
-       UNION SELECT c.run_id FROM tree t JOIN agent_runs c ON c.parent_run_id = t.run_id)
-     SELECT ${BRANCH} FROM tree t JOIN (${FROM_RUNS}) ON a.run_id = t.run_id
-     ORDER BY a.depth, a.created_at, a.run_id LIMIT ${MAX_TREE + 1}`,
-    [runId],
-  );
-  return rows.map(answer);
 }

@@ -34,3 +34,10 @@ export interface RunEnd {
   /** The run that delegated to this one and has to settle it. */
   parentRunId?: string;
 }
+
+/** What a run that had waited for people may spend from now on: less than before where the week leaves no more (P5.6). */
+export interface WakingBudget {
+  grantTokens: number;
+  /** What the owner's week has left, this grant included; null where no cap applies. */
+  weeklyTokens: number | null;
+}

@@ -6,7 +6,7 @@ import type { RunOrigin, TakenOver } from './origin';
 import { CHILD_EVENTS } from './child.events';
 import type { ChildEvent } from './child.events';
 import type { RunSettings } from './run.definition';
-import type { RunEnd } from './run-spend';
+import type { RunEnd, WakingBudget } from './run-spend';
 import type {
   ErrorInfo,
   ModelCallFailed,
@@ -71,12 +71,6 @@ export type RunSkipped = DomainEvent<
   RunIdentity & { reason: SkipReason; holder: string | null }
 >;
 
-/** What a run that had waited for people may spend from now on: less than before where the week leaves no more (P5.6). */
-export interface WakingBudget {
-  grantTokens: number;
-  /** What the owner's week has left, this grant included; null where no cap applies. */
-  weeklyTokens: number | null;
-}
 /** The claim: the fence that every later append of an earlier driver runs into (P3.1). */
 export type RunStarted = DomainEvent<
   'RunStarted',
