@@ -66,9 +66,11 @@ function slotsOf(schedule: Schedule, zone: string, from: number, until: number):
   const slots: number[] = [];
   let after = from;
   while (after < until) {
-    const started = performance.now();
+    // Its own processor time: on a busy machine the clock on the wall says nothing about the call.
+    const started = process.cpuUsage();
     const slot = nextSlot(schedule, { after, ownerZone: zone, orgZone: 'UTC' });
-    if (performance.now() - started > LIMIT_MS) slow++;
+    const { user, system } = process.cpuUsage(started);
+    if (user + system > LIMIT_MS * 1_000) slow++;
     if (slot === null || slot <= after)
       throw new Error(`${zone} ${JSON.stringify(schedule)}: ${slot} after ${after}`);
     slots.push(slot);
