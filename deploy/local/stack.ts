@@ -3,21 +3,11 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { connect } from '@nats-io/transport-node';
 import { applyStreams } from '@runyard/event-log';
-import {
-  ACROSS_GROUP,
-  acrossRoleOf,
-  archiveMigrations,
-  derivedPasswords,
-  ensureRoles,
-  roleOf,
-  runMigrations,
-  schemaOf,
-  TENANT_GROUP,
-  urlFor,
-} from '@runyard/persistence';
+import { acrossRoleOf, derivedPasswords, roleOf, urlFor } from '@runyard/persistence';
 import type { Migration } from '@runyard/persistence';
 import { ACCESS, authorization, OPERATOR, passwordValue, passwordVariable } from '../nats/access';
 import { streamDefinitions } from '../nats/streams';
+import { prepareDatabase } from '../postgres/prepare-database';
 import { startNatsServer } from './nats.mjs';
 import { startPostgres } from './postgres.mjs';
 
@@ -115,28 +105,6 @@ function installationSecret(folder: string): string {
   const file = join(folder, 'installation.secret');
   if (!existsSync(file)) writeFileSync(file, randomBytes(32).toString('base64url'), { mode: 0o600 });
   return readFileSync(file, 'utf8');
-}
-
-async function prepareDatabase(
-  url: string,
-  services: StackOptions['services'],
-  passwords: (role: string) => string,
-): Promise<void> {
-  await ensureRoles(
-    url,
-    services.map(({ service }) => service),
-    passwords,
-  );
-  await runMigrations({
-    url,
-    schema: 'archive',
-    migrations: archiveMigrations,
-    roles: [TENANT_GROUP, ACROSS_GROUP],
-  });
-  for (const { service, migrations } of services) {
-    const roles = [roleOf(service), acrossRoleOf(service)];
-    await runMigrations({ url, schema: schemaOf(service), migrations, roles });
-  }
 }
 
 async function prepareStreams(natsUrl: string, login: BusLogin | undefined): Promise<void> {
