@@ -29,7 +29,7 @@ export class World {
     readonly nats: TestNats,
     readonly database: TestDatabase,
     public platform: Platform,
-    readonly owner: Client,
+    public owner: Client,
     readonly folder: string,
     readonly org: string,
     readonly userId: string,
@@ -135,6 +135,16 @@ export class World {
     await between();
     this.platform = await startPlatform(this.folder, this.nats, this.database);
     this.writeConnection();
+  }
+
+  /** With nobody signed on to the database: what copies or replaces it needs that. */
+  async withoutDatabase(work: () => Promise<unknown>): Promise<void> {
+    await this.restart(async () => {
+      await this.owner.end();
+      await work();
+      this.owner = new Client({ connectionString: this.database.ownerUrl });
+      await this.owner.connect();
+    });
   }
 
   async close(): Promise<void> {
