@@ -21,6 +21,80 @@ beforeAll(async () => {
 });
 afterAll(() => world?.close());
 
+describe('as of an earlier moment', () => {
+  test('a run is what it was at a position and at a time; before its birth and in the future it says so', async () => {
+    const runId = await world.ran('quick', 'Look back');
+    const events = (await world.runyard('runs', 'export', runId)).out.map(
+      (line) => JSON.parse(line) as { position: string; time: string },
+    );
+    const [birth, end] = [events[0], events.at(-1)];
+    const asOf = async (place = '') => {
+      const { code, out, said } = await world.runyard('runs', 'show', runId, '--as-of', place, '--json');
+      return code === 0 ? (JSON.parse(out.join('')) as { run: Record<string, unknown> }).run : said;
+    };
+    expect(await asOf(birth?.position)).toMatchObject({
+      run_id: runId,
+      // Its claim lies in the same commit.
+      state: 'running',
+      status: 'running',
+      ended_at: null,
+      output: null,
+      total_tokens: 0,
+    });
+    const now = await world.api.call<Record<string, unknown>>('GET', `/v1/runs/${runId}`);
+    expect(await asOf(end?.position)).toEqual({ ...now, heartbeat_at: expect.anything() });
+    expect(await asOf(end?.time)).toMatchObject({ state: 'succeeded', output: 'done at once' });
+    const before = `${Number(birth?.position.split('.')[0]) - 1}.0`;
+    expect(await asOf(before)).toContain(`position ${birth?.position}: ask for that or later`);
+    expect(await asOf('2020-01-01T00:00:00Z')).toMatch(/^runyard: not_found: run_\w+ was not there as of/);
+    expect(await asOf('2120-01-01T00:00:00Z')).toContain('lies in the future; leave it out');
+    expect(await asOf('999999999.0')).toContain('is beyond the end of RUNS');
+    expect(await asOf('yesterday')).toContain('must be a position, or an RFC 3339 time');
+    // Nothing of it stays: the live row is what it was.
+    expect(await world.api.call('GET', `/v1/runs/${runId}`)).toEqual(now);
+  });
+
+  test('an agent is what its author had made of it then', async () => {
+    const agent = await world.api.call<{ position: string }>('POST', '/v1/agents', {
+      agent_id: 'changing',
+      name: 'First',
+      prompt: 'Be first.',
+      model_id: 'quick',
+    });
+    await world.api.call('PATCH', '/v1/agents/changing', { name: 'Second', prompt: 'Be second.' });
+    const then = (place: string) => world.api.call('GET', `/v1/agents/changing?as_of=${place}`);
+    expect(await then(agent.position)).toMatchObject({
+      name: 'First',
+      prompt: 'Be first.',
+      agent_version: 1,
+      position: agent.position,
+    });
+    expect(await then(encodeURIComponent(new Date().toISOString()))).toMatchObject({
+      name: 'Second',
+      agent_version: 2,
+    });
+    await expect(then('2020-01-01T00:00:00Z')).rejects.toMatchObject({ code: 'not_found' });
+  });
+});
+
+describe('runyard runs fork', () => {
+  test('starts a run from a recorded one, once a key', async () => {
+    const source = await world.ran('quick', 'Fork me');
+    const fork = () =>
+      world.runyard('runs', 'fork', source, '--step', '0', '--input', 'Other words', '--key', 'fork-1');
+    const { code, out } = await fork();
+    expect([code, out[0]]).toEqual([0, expect.stringMatching(/^run_[0-9a-z]{26}$/)]);
+    expect((await fork()).out).toEqual(out);
+    const followed = await world.runyard('runs', 'follow', out[0] ?? '');
+    expect([followed.code, followed.out.at(-1)]).toEqual([0, expect.stringContaining('done at once')]);
+    expect(await world.api.call('GET', `/v1/runs/${out[0]}`)).toMatchObject({
+      trigger: 'fork',
+      forked_from: source,
+      forked_step: 0,
+    });
+  });
+});
+
 describe('runyard activity', () => {
   test('says in one line an entry who did what, newest first, with the filters of the list', async () => {
     const runId = await world.ran('quick', 'For the feed');

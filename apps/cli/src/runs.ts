@@ -5,6 +5,7 @@ import { Api } from './api';
 import { examples } from './command';
 import type { CommandLine, Commands } from './command';
 import { cancelCommands } from './run-cancel';
+import { forkCommand } from './run-fork';
 import { fileCommands } from './run-files';
 import { EventLines, listing, overview } from './run-views';
 import type { Inspection, RunRow } from './run-views';
@@ -13,7 +14,7 @@ import { EXIT } from './terminal';
 export const runsCommands: Commands = (program, line) => {
   const runs = program
     .command('runs')
-    .summary('runs: list, show, follow, start, cancel, export, import …')
+    .summary('runs: list, show, follow, start, fork, cancel, export, import …')
     .description('Runs, through the HTTP API with the key of the connection (or RUNYARD_API_KEY).')
     .addHelpText(
       'before',
@@ -21,12 +22,15 @@ export const runsCommands: Commands = (program, line) => {
         ['runyard runs list --state failed', 'the newest runs that failed'],
         ['runyard runs start greeter "Hello" --follow', 'start one and watch it'],
         ['runyard runs show run_7f…', 'one run with its steps'],
+        ['runyard runs show run_7f… --as-of 4711.0', 'what it was at that position, or time'],
+        ['runyard runs fork run_7f… --step 3 --follow', 'go on from its third step, once more'],
         ['runyard runs export run_7f… > run.ndjson', 'its events, one a line'],
         ['runyard runs import run.ndjson', 'look at an exported run, anywhere'],
       ),
     );
   reading(runs, line);
   starting(runs, line);
+  forkCommand(runs, line, (api, runId, json, signal) => follow(api, runId, { json }, line, signal));
   controlling(runs, line);
   fileCommands(runs, line);
 };
@@ -61,9 +65,10 @@ function reading(runs: Group, line: CommandLine): void {
     .action((options: ListOptions) => line.run(() => list(Api.of(line.file()), options, line)));
   runs
     .command('show <run>')
-    .description('Shows a run with its steps.')
+    .description('Shows a run with its steps, or what its row was at an earlier moment.')
+    .option('--as-of <place>', 'as of this position in the log, or this time (RFC 3339)')
     .option('--json', 'the whole inspection as JSON')
-    .action((runId: string, options: { json?: boolean }) =>
+    .action((runId: string, options: ShowOptions) =>
       line.run(() => show(Api.of(line.file()), runId, options, line)),
     );
   runs
@@ -91,16 +96,30 @@ async function list(
   return EXIT.ok;
 }
 
+interface ShowOptions {
+  asOf?: string;
+  json?: boolean;
+}
+
 async function show(
   api: Api,
   runId: string,
-  { json }: { json?: boolean },
+  { json, asOf }: ShowOptions,
   { terminal }: CommandLine,
 ): Promise<number> {
-  const found = await api.call<Inspection>('GET', path(runId, '/inspect'));
+  const found =
+    asOf === undefined
+      ? await api.call<Inspection>('GET', path(runId, '/inspect'))
+      : await then(api, runId, asOf);
   if (json) terminal.out(JSON.stringify(found));
   else for (const text of overview(found)) terminal.out(text);
   return EXIT.ok;
+}
+
+/** A row as of an earlier moment; steps and tree are told as of now alone. */
+async function then(api: Api, runId: string, asOf: string): Promise<Inspection> {
+  const run = await api.call<RunRow>('GET', path(runId, `?as_of=${encodeURIComponent(asOf)}`));
+  return { run, steps: [], tree: [], totals: { runs: 1, total_tokens: run.total_tokens ?? 0 } };
 }
 
 async function follow(

@@ -917,10 +917,10 @@ export interface Operations {
     body?: undefined;
     answer: RunEventPage;
   };
-  /** Read a run. */
+  /** Read a run, as it is or as it was. */
   "GET /v1/runs/{run_id}": {
     path: { run_id: string };
-    query: { at_least?: string };
+    query: { at_least?: string; as_of?: string };
     body?: undefined;
     answer: Run;
   };
@@ -1145,10 +1145,10 @@ export interface Operations {
     body?: undefined;
     answer: AgentPage;
   };
-  /** Read an agent. */
+  /** Read an agent, as it is or as it was. */
   "GET /v1/agents/{agent_id}": {
     path: { agent_id: string };
-    query: { at_least?: string };
+    query: { at_least?: string; as_of?: string };
     body?: undefined;
     answer: Agent;
   };

@@ -8,7 +8,7 @@ const PAGE = 500;
 /** How soon a reader without an end sees what was archived meanwhile. */
 const LOOK_MS = 250;
 
-interface ArchivedRow {
+export interface ArchivedRow {
   sequence: bigint;
   subject: string;
   commit_id: string;
@@ -17,9 +17,12 @@ interface ArchivedRow {
   body: string;
 }
 
-const SELECT = `
+/** Reads {@link ArchivedRow}s. */
+export const SELECT_ARCHIVED = `
   SELECT sequence, subject, commit_id, (extract(epoch FROM stored_at) * 1000)::float8 AS stored_ms, headers, body
-  FROM archive.event_log
+  FROM archive.event_log`;
+
+const SELECT = `${SELECT_ARCHIVED}
   WHERE stream = $1 AND sequence > $2 AND sequence <= $3 AND ($4::text IS NULL OR subject ~ $4)
   ORDER BY sequence LIMIT ${PAGE}`;
 
@@ -33,7 +36,8 @@ export function patternToRegex(pattern: string): string {
   return `^${tokens.join('\\.')}$`;
 }
 
-function commitOf(stream: string, row: ArchivedRow): ProjectedCommit {
+/** A commit as it lay in its stream. */
+export function commitOf(stream: string, row: ArchivedRow): ProjectedCommit {
   const { [BODY_ENCODING]: encoding, ...headers } = row.headers;
   return {
     stream,

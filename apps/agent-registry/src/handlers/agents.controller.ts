@@ -1,11 +1,11 @@
 import { Inject, Injectable } from '@nestjs/common';
 import {
   Problem,
-  agentRefSchema,
   agentSwitchSchema,
   createAgentSchema,
   deleteAgentSchema,
   listAgentsSchema,
+  readAgentSchema,
   updateAgentSchema,
 } from '@runyard/contracts';
 import type { AgentRow, Caller, CreateAgentInput } from '@runyard/contracts';
@@ -14,6 +14,7 @@ import { DATABASE, RpcMethod } from '@runyard/service';
 import { requireActive } from '../domain/agent';
 import type { AgentCommand, CatalogueView } from '../domain/agent-commands';
 import { requireSight, seesAll } from '../domain/rights';
+import { agentAsOf } from '../projections/agent-as-of.queries';
 import { findAgent, listAgents } from '../projections/agent.queries';
 import { catalogueReached } from '../projections/positions.queries';
 import { agentAct } from './agent-act';
@@ -106,12 +107,13 @@ export class AgentsController {
 
   @RpcMethod('agents.get')
   async get(caller: Caller, body: unknown): Promise<AgentRow> {
-    const { agent_id: id, at_least: atLeast } = parsed(agentRefSchema, body);
+    const { agent_id: id, at_least: atLeast, as_of: asOf } = parsed(readAgentSchema, body);
     await catalogueReached(this.db, atLeast);
-    const row = await this.db.inOrg(orgOf(caller), (tx) => findAgent(tx, id));
+    const org = orgOf(caller);
+    const row = await this.db.inOrg(org, (tx) => findAgent(tx, id));
     if (!row) throw new Problem('not_found', NOT_FOUND);
     requireSight(askerOf(caller), row.owner_id, 'The agent');
-    return row;
+    return asOf === undefined ? row : agentAsOf(this.db, org, id, asOf);
   }
 
   @RpcMethod('agents.list')

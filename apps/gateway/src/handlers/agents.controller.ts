@@ -1,10 +1,10 @@
 import { Controller } from '@nestjs/common';
 import {
-  agentRefSchema,
   agentSwitchSchema,
   createAgentSchema,
   deleteAgentSchema,
   listAgentsSchema,
+  readAgentSchema,
   updateAgentSchema,
 } from '@runyard/contracts';
 import type { AgentRow } from '@runyard/contracts';
@@ -84,9 +84,11 @@ export class AgentsController {
     path: '/v1/agents/:agent_id',
     name: 'agents.get',
     tag,
-    summary: 'Read an agent',
+    summary: 'Read an agent, as it is or as it was',
+    description:
+      '`as_of`: a position in the log or a time; whether the owner is active, and the next slot, are told as of now.',
     access: ANYBODY,
-    input: agentRefSchema,
+    input: readAgentSchema,
     success: [agent],
   })
   get(@FromRequest() call: Call): Promise<unknown> {

@@ -3,6 +3,7 @@ import {
   extendRunSchema,
   listRunsSchema,
   runPartSchema,
+  runGetSchema,
   runReadSchema,
   runRefSchema,
   setRunModeSchema,
@@ -67,12 +68,16 @@ export class RunsController {
     path: '/v1/runs/:run_id',
     name: 'runs.get',
     tag,
-    summary: 'Read a run',
+    summary: 'Read a run, as it is or as it was',
+    description: '`as_of`: a position in the log, as rows, steps and events carry it, or a time.',
     access: ANYBODY,
-    input: runReadSchema,
+    input: runGetSchema,
     success: [{ status: 200, description: 'The run', body: runRow }],
   })
-  get(@FromRequest() call: Call<{ run_id: string; at_least?: string }>): Promise<unknown> {
+  async get(
+    @FromRequest() call: Call<{ run_id: string; at_least?: string; as_of?: string }>,
+  ): Promise<unknown> {
+    if (call.input.as_of !== undefined) return this.services.executor(call, 'runs.get');
     return this.services.run(call, call.input.run_id, call.input.at_least);
   }
 

@@ -1,6 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
 import type { Caller } from '@runyard/contracts';
-import { listRunsSchema, parseWith, runPartSchema, runReadSchema } from '@runyard/contracts';
+import { listRunsSchema, parseWith, runGetSchema, runPartSchema, runReadSchema } from '@runyard/contracts';
 import { RpcMethod } from '@runyard/service';
 import type { RunQueries } from '../projections/run.queries';
 import { RUN_QUERIES } from '../tokens';
@@ -17,7 +17,7 @@ export class QueriesController {
 
   @RpcMethod('runs.get')
   get(caller: Caller, input: unknown) {
-    return this.queries.get(caller, parseWith(runReadSchema, input));
+    return this.queries.get(caller, parseWith(runGetSchema, input));
   }
 
   @RpcMethod('runs.steps')

@@ -8,6 +8,7 @@ import { cursorOf, limitOf, placeOf } from './cursor';
 import { entriesPage, stepsPage } from './run-pages';
 import type { PageOf } from './run-pages';
 import { descendants, MAX_TREE, totalsOf } from './run-trees';
+import { runAsOf } from './run-as-of.queries';
 import { answer, BEGUN, BEGUN_MS, FROM_RUNS, LISTED, WHOLE } from './run-views';
 import type { Answer } from './run-views';
 import { Parameters, visibleTo } from './visibility';
@@ -92,8 +93,10 @@ export class RunQueries {
     };
   }
 
-  get(caller: Caller, { run_id, at_least }: RunRead): Promise<Answer> {
-    return this.read(caller, at_least, (tx) => this.visible(tx, caller, run_id));
+  /** With `as_of` as it was then; whoever may not see it now may not see what it was. */
+  async get(caller: Caller, { run_id, at_least, as_of }: RunRead & { as_of?: string }): Promise<Answer> {
+    const now = await this.read(caller, at_least, (tx) => this.visible(tx, caller, run_id));
+    return as_of === undefined ? now : runAsOf(this.db, caller.org, run_id, as_of);
   }
 
   /** Model turns, tool calls and decisions in order, as many as fit a page. */

@@ -26,6 +26,11 @@ const filled = (max: number) => text(max).refine((value) => value.trim() !== '',
 export const positionSchema = z
   .string()
   .regex(/^\d{1,16}\.\d{1,6}$/, 'must be a position as a write answered it');
+/** An earlier moment: a position in the log (its whole commit), or an RFC 3339 time. Reads answer what was so then. */
+export const asOfSchema = z.union(
+  [z.string().regex(/^\d{1,15}\.\d{1,6}$/), z.iso.datetime({ offset: true })],
+  'must be a position, or an RFC 3339 time with an offset',
+);
 /** Version of an agent together with its revision, as reads and writes answer it in `etag`. */
 export const etagSchema = z
   .string()
@@ -94,6 +99,8 @@ export type UpdateAgentInput = z.infer<typeof updateAgentSchema>;
 
 /** `agents.get`, and the reference in every other command. */
 export const agentRefSchema = z.strictObject({ agent_id: agentSlug, at_least: positionSchema.optional() });
+/** `agents.get`. */
+export const readAgentSchema = agentRefSchema.extend({ as_of: asOfSchema.optional() });
 /** `agents.enable`, `agents.disable`, `agents.lock`, `agents.unlock`. */
 export const agentSwitchSchema = z.strictObject({
   agent_id: agentSlug,

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { pageSchema, positionSchema, rowId } from '../agents/agent.requests';
+import { asOfSchema, pageSchema, positionSchema, rowId } from '../agents/agent.requests';
 import { continuedDecisionSchema, forkSchema } from './origin';
 import { boundsSchema, extendSchema, modeSchema } from './run.requests';
 import { MODES, RUN_STATES, TERMINATIONS, TRIGGERS } from './run.states';
@@ -23,6 +23,8 @@ export const DIALOG_STATUSES = [
 
 export const runRefSchema = z.strictObject({ run_id: runId });
 export const runReadSchema = runRefSchema.extend({ at_least: atLeast });
+/** `runs.get`. */
+export const runGetSchema = runReadSchema.extend({ as_of: asOfSchema.optional() });
 
 /** `runs.steps` and `runs.trajectory`: a part of a run, from `after` (the `next_after` of the page before) on. */
 export const runPartSchema = runReadSchema.extend({
