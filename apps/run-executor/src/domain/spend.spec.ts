@@ -93,7 +93,7 @@ describe('what an end says of the tokens spent', () => {
     expect(last).toMatchObject({ type: 'RunCancelled', data: { spend: { own: 115 } } });
   });
 
-  it('counts a lost call at its worst case in the very commit that closes the run', () => {
+  it('C32 counts a lost call at its worst case in the very commit that closes the run (BerriAI/litellm#14457)', () => {
     const run = begun();
     if (run.phase.name !== 'calling_model') throw new Error('no call is under way');
     const worst = run.phase.worstCaseInput + run.phase.maxOutputTokens;
