@@ -6,7 +6,6 @@ import { onEach } from '@runyard/service';
 import type { Reaction } from '@runyard/service';
 import type { Control } from '../domain/controls';
 import { decideControl } from '../domain/controls';
-import { requireStartable } from '../domain/intake';
 import { foldNew } from '../domain/next';
 import { isLive } from '../domain/run';
 import type { Run } from '../domain/run';
@@ -14,6 +13,7 @@ import { runsOfAgent } from '../projections/agent-runs.queries';
 import type { Presence } from './presence.adapter';
 import type { RegistryFacts } from './registry.adapter';
 import type { RunLog } from './run-log.adapter';
+import { isClosed } from './stopped-agents.process';
 
 export interface StopPorts {
   runs: RunLog;
@@ -38,6 +38,7 @@ const LOOK_EVERY_MS = 50;
  * An agent that is switched off, locked, left without model or deleted starts nothing more: its queued runs are cancelled
  * (`agent_stopped`), running ones finish (domain, section 2). `history=purge` erases its runs as well: unfinished ones are
  * cancelled to their end first. Doing it again comes to nothing; an agent that was opened again meanwhile keeps its queue.
+ * What is not among the rows yet, since they lag or its request was judged before the stop, is cancelled at its first claim.
  */
 export function stopReaction(ports: StopPorts): Reaction {
   return {
@@ -58,16 +59,6 @@ export function stopReaction(ports: StopPorts): Reaction {
       }
     },
   };
-}
-
-async function isClosed(registry: RegistryFacts, org: string, agentId: string): Promise<boolean> {
-  const { agent, owner } = await registry.agentAndOwner(org, agentId);
-  try {
-    requireStartable(agent, owner?.active ?? false);
-    return false;
-  } catch {
-    return true;
-  }
 }
 
 /** A run that was claimed meanwhile finishes. */

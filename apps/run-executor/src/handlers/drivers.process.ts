@@ -5,14 +5,15 @@ import type { Evidence } from '../domain/claim';
 import { withoutDefinition } from '../domain/controls';
 import { dated, decideAll, foldNew } from '../domain/next';
 import { fold } from '../domain/evolve';
-import { isLive, isParked } from '../domain/run';
-import type { LiveRun } from '../domain/run';
+import { isLive, isParked, type LiveRun } from '../domain/run';
 import type { Definitions } from './definitions.adapter';
 import { doneWithin } from './alarm.process';
 import { Driver } from './drive.process';
 import type { DrivePorts } from './drive.process';
 import { speaksAgainst, type Accused } from './evidence.process';
+import type { RegistryFacts } from './registry.adapter';
 import type { LoadedRun } from './run-log.adapter';
+import { endIfStopped } from './stopped-agents.process';
 import type { Wakings } from './wakings.process';
 
 /** What was broken off is recorded within this time, milliseconds. */
@@ -24,6 +25,7 @@ export type TakeOver = 'driving' | 'nothing_to_do' | 'no_place';
 export interface DriversPorts extends DrivePorts {
   definitions: Definitions;
   wakings: Wakings;
+  registry: Pick<RegistryFacts, 'agentAndOwner'>;
   /** Runs that this process drives at once. */
   places: number;
   /** Frees what a run held, after its terminal event. */
@@ -115,14 +117,10 @@ export class Drivers {
   async stop(withinMs = 20_000): Promise<void> {
     this.stopping = true;
     for (const { driver } of this.registered.values()) driver?.stop();
-    if (await this.allLeft(withinMs)) return;
+    if (await doneWithin(Promise.all(this.drives), withinMs)) return;
     for (const { driver } of this.registered.values()) driver?.hurry();
-    if (!(await this.allLeft(FAREWELL_MS)))
+    if (!(await doneWithin(Promise.all(this.drives), FAREWELL_MS)))
       this.ports.log.warn({ runs: this.runIds() }, 'runs were left with tool calls under way');
-  }
-
-  private allLeft(withinMs: number): Promise<boolean> {
-    return doneWithin(Promise.all(this.drives), withinMs);
   }
 
   private async claim(loaded: LoadedRun, run: LiveRun, evidence: Evidence): Promise<TakeOver | 'again'> {
@@ -131,6 +129,8 @@ export class Drivers {
       await this.ports.children.closeAfter(loaded, run, withoutDefinition(run));
       return 'nothing_to_do';
     }
+    const stopped = await endIfStopped(this.ports, loaded, run);
+    if (stopped) return stopped;
     const now = Math.max(this.ports.clock(), run.lastEventAt);
     const claims = claim(run, this.ports.instance, evidence, await this.ports.wakings.budgetOf(loaded, run));
     const claimed = foldNew(run, claims, now, loaded.material);
