@@ -25,10 +25,22 @@ export interface AirlineOptions {
   port?: number;
 }
 
+/** A call that was carried out; `at` in epoch milliseconds. */
+export interface CarriedOut {
+  key: string;
+  tool: string;
+  arguments: object;
+  at: number;
+}
+
 export interface RunningAirline {
   url: string;
   /** Calls that were carried out; a repetition with the same key is answered as before and not counted. */
-  carriedOut(): { key: string; tool: string; arguments: object }[];
+  carriedOut(): CarriedOut[];
+  /** How often a call arrived, by its key; repetitions count. */
+  arrived(): ReadonlyMap<string, { tool: string; times: number }>;
+  /** What a call was answered; undefined: it never arrived. */
+  answerTo(key: string): string | undefined;
   stop(): Promise<void>;
 }
 
@@ -41,6 +53,8 @@ export async function startAirline(options: AirlineOptions): Promise<RunningAirl
   return {
     url: `http://127.0.0.1:${port}/mcp`,
     carriedOut: () => desk.carriedOut,
+    arrived: () => desk.arrived,
+    answerTo: (key) => desk.answerTo(key),
     stop: () =>
       new Promise((resolve) => {
         http.close(() => resolve());
@@ -75,7 +89,8 @@ function serverFor(desk: Desk): Server {
 
 /** Answers calls, each key once: whoever repeats a call is told what came of it. */
 class Desk {
-  readonly carriedOut: { key: string; tool: string; arguments: object }[] = [];
+  readonly carriedOut: CarriedOut[] = [];
+  readonly arrived = new Map<string, { tool: string; times: number }>();
   private readonly answers = new Map<string, string>();
 
   constructor(private readonly options: AirlineOptions) {}
@@ -89,13 +104,18 @@ class Desk {
     }));
   }
 
+  answerTo(key: string): string | undefined {
+    return this.answers.get(key);
+  }
+
   async call(tool: string, given: object, key: string): Promise<string> {
+    this.arrived.set(key, { tool, times: (this.arrived.get(key)?.times ?? 0) + 1 });
     const world = await this.options.worldOf(key);
     const before = key === '' ? undefined : this.answers.get(key);
     if (before !== undefined) return before;
     const answer = callTool(world, tool, given);
     if (answer === undefined) throw new McpError(ErrorCode.InvalidParams, `There is no tool ${tool}`);
-    this.carriedOut.push({ key, tool, arguments: given });
+    this.carriedOut.push({ key, tool, arguments: given, at: Date.now() });
     this.answers.set(key, answer);
     return answer;
   }

@@ -6,16 +6,19 @@ import { AGENT } from './setting';
 import { readSource } from './source';
 import type { Source } from './source';
 import { Stage } from './stage';
+import { HELP, wishesOf } from './wishes';
 
 const TRIALS = 4;
 /** Dialogs under way at once: enough to keep two cores busy. */
 const WIDTH = 24;
 
-/**
- * Plays the recorded dialogs through the whole product and counts where its own record differs from the source. `--live`: on
- * tools that keep what they are told; `--approvals` (with them): each write needs a decision; `--chaos`: executors are killed meanwhile.
- */
+/** Plays the recorded dialogs through the whole product and counts where its own record differs from the source. */
 async function main(): Promise<number> {
+  const wished = wishesOf(process.argv.slice(2));
+  if (!wished) {
+    console.log(HELP);
+    return 0;
+  }
   const data = dataFolder();
   if (!data) {
     console.error(
@@ -23,18 +26,20 @@ async function main(): Promise<number> {
     );
     return 2;
   }
-  const wishes = new Set(process.argv);
-  const approvals = wishes.has('--approvals');
-  const source = readSource(data);
-  const stage = await Stage.set(data, source, { live: approvals || wishes.has('--live'), approvals });
+  const source = partOf(readSource(data), wished.part);
+  const stage = await Stage.set(data, source, wished);
   try {
-    const results = await playAll(stage, source, wishes.has('--chaos'));
-    const kills = wishes.has('--chaos') ? stage.executors.kills : undefined;
-    return Math.max(report(source, results, kills), reportLive(stage));
+    const results = await playAll(stage, source, wished.chaos);
+    return await report(stage, results, wished.chaos);
   } finally {
     await stage.strike();
   }
 }
+
+const partOf = (source: Source, part: number): Source => ({
+  ...source,
+  dialogs: source.dialogs.filter((dialog) => dialog.source.task_id % part === 0),
+});
 
 async function playAll({ api, executors }: Stage, source: Source, chaos: boolean): Promise<DialogResult[]> {
   executors.start(2);
@@ -46,30 +51,37 @@ async function playAll({ api, executors }: Stage, source: Source, chaos: boolean
   return results;
 }
 
-/** What the live tools and the reviewers have to say. */
-function reportLive({ live, reviewers }: Stage): number {
-  const summaries = [live?.summary(), live && reviewers?.summary(live.carriedOut())];
+/** What the dialogs, the live tools and the reviewers have to say. */
+async function report(
+  { live, reviewers, executors }: Stage,
+  results: DialogResult[],
+  chaos: boolean,
+): Promise<number> {
+  const audited = await reviewers?.report();
+  const changed = audited?.changed ?? new Set<string>();
+  for (const fault of audited?.faults.slice(0, 10) ?? []) console.error(fault);
+  const plain = results.filter(({ dialog, refused }) => refused || !changed.has(dialog.name));
+  const different = plain.filter(({ difference }) => difference !== undefined);
+  for (const { dialog, difference } of different.slice(0, 10)) console.error(`${dialog.name}: ${difference}`);
+  if (chaos) console.log(`kills ${executors.kills}`);
+  console.log(lineOf(results, different.length, changed.size));
+  const summaries = [live?.summary(changed), audited];
   for (const summary of summaries) if (summary) console.log(summary.text);
-  return summaries.every((summary) => summary?.good ?? true) ? 0 : 1;
+  return different.length === 0 && summaries.every((summary) => summary?.good ?? true) ? 0 : 1;
 }
 
-function report(source: Source, results: DialogResult[], kills: number | undefined): number {
-  const different = results.filter((result) => result.difference !== undefined);
-  for (const { dialog, difference } of different.slice(0, 10)) console.error(`${dialog.name}: ${difference}`);
+function lineOf(results: readonly DialogResult[], divergences: number, changed: number): string {
+  const sum = (of: (result: DialogResult) => number) =>
+    results.reduce((total, result) => total + of(result), 0);
+  const counts = `tau: dialogs ${results.length} runs ${sum((r) => r.runs)} turns ${sum((r) => r.turns)} calls ${sum((r) => r.calls)}`;
+  if (changed > 0) return `${counts} changed by people ${changed} divergences of the others ${divergences}`;
   const tasks = new Map<number, number>();
   for (const { dialog, difference } of results) {
     const counted = difference === undefined && dialog.source.reward === 1 ? 1 : 0;
     tasks.set(dialog.source.task_id, (tasks.get(dialog.source.task_id) ?? 0) + counted);
   }
-  const sum = (of: (result: DialogResult) => number) =>
-    results.reduce((total, result) => total + of(result), 0);
   const passes = [1, 2, 3, 4].map((k) => passHatK([...tasks.values()], TRIALS, k).toFixed(3));
-  if (kills !== undefined) console.log(`kills ${kills}`);
-  console.log(
-    `tau: dialogs ${source.dialogs.length} runs ${sum((r) => r.runs)} turns ${sum((r) => r.turns)} calls ${sum((r) => r.calls)} ` +
-      `divergences ${different.length} pass^1..4 ${passes.join(' ')}`,
-  );
-  return different.length === 0 ? 0 : 1;
+  return `${counts} divergences ${divergences} pass^1..4 ${passes.join(' ')}`;
 }
 
 main().then(

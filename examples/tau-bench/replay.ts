@@ -12,6 +12,8 @@ export interface DialogResult {
   calls: number;
   /** What differs from the source; undefined: nothing. */
   difference: string | undefined;
+  /** The product did not do what it was asked to. */
+  refused: boolean;
 }
 
 /** Who plays, against which agent, and who hears of each run that has ended. */
@@ -28,7 +30,7 @@ export async function replay(
   dialog: Dialog,
 ): Promise<DialogResult> {
   const trajectories: Entry[][] = [];
-  let difference: string | undefined;
+  let refusal: string | undefined;
   try {
     for (const [index, { input, turns }] of dialog.runs.entries()) {
       const body = { agent_id: agentId, conversation_id: dialog.name, input, bounds: { max_steps: turns } };
@@ -40,7 +42,7 @@ export async function replay(
     }
   } catch (error) {
     if (!(error instanceof Refused)) throw error;
-    difference = `the product refused: ${error.message}`;
+    refusal = `the product refused: ${error.message}`;
   }
   const system: SourceMessage = { role: 'system', content: systemPrompt };
   const recorded = [system, ...messagesFrom(trajectories)];
@@ -49,7 +51,8 @@ export async function replay(
     runs: trajectories.length,
     turns: recorded.filter((message) => message.role === 'assistant').length,
     calls: recorded.reduce((sum, message) => sum + (message.tool_calls?.length ?? 0), 0),
-    difference: difference ?? firstDifference(recorded, reproducible(dialog.source)),
+    refused: refusal !== undefined,
+    difference: refusal ?? firstDifference(recorded, reproducible(dialog.source)),
   };
 }
 

@@ -1,39 +1,35 @@
 import { setTimeout as wait } from 'node:timers/promises';
-import { WRITES } from '../airline/tools';
-import { Api, Refused } from './api';
+import { Api } from './api';
+import { audit } from './audit';
+import type { AuditReport } from './audit';
+import type { LiveTools } from './live';
+import { race } from './question';
+import type { ApprovalRow, Person, Question } from './question';
+import { saidBy } from './script';
+import type { Said, Script } from './script';
 
 const LOOK_MS = 50;
+/** After the last moment of a question, so that nobody is in time by a hair. */
+const LATE_MS = 500;
 
-interface Pending {
-  approval_id: string;
-  run_id: string;
-  call_id: string;
-  tool: string;
-  arguments: { text?: string };
-}
-
-/** A call that the tools have carried out; its key is `<run id>:<call id>`. */
-export interface CarriedOut {
-  key: string;
-  tool: string;
-  arguments: object;
-}
-
-/** Two people who approve whatever is asked, both at once, so that each question is a race of which one must win. */
+/** Three people who decide all at once what a script says, so that each question is a race of which one must win. */
 export class Reviewers {
-  private readonly asked = new Map<string, Pending>();
+  private readonly asked = new Map<string, Question>();
   private readonly deciding: Promise<void>[] = [];
-  private readonly odd: string[] = [];
   private stopping = false;
   private looking: Promise<void> = Promise.resolve();
-  private decided = 0;
 
-  private constructor(private readonly people: readonly Api[]) {}
+  private constructor(
+    private readonly admin: Api,
+    private readonly people: readonly Person[],
+    private readonly live: LiveTools,
+    private readonly script: Script,
+  ) {}
 
   /** Makes them known to the installation, as an admin would. */
-  static async start(admin: Api, url: string): Promise<Reviewers> {
-    const people = await Promise.all(['first', 'second'].map((name) => personOf(admin, url, name)));
-    const reviewers = new Reviewers(people);
+  static async start(admin: Api, url: string, live: LiveTools, script: Script): Promise<Reviewers> {
+    const people = await Promise.all(['first', 'second', 'third'].map((name) => personOf(admin, url, name)));
+    const reviewers = new Reviewers(admin, people, live, script);
     reviewers.looking = reviewers.look();
     return reviewers;
   }
@@ -44,62 +40,51 @@ export class Reviewers {
     await Promise.all(this.deciding);
   }
 
-  /** Whether every question had one winner, and every write went out once, under its own approval, with what was approved. */
-  summary(carriedOut: readonly CarriedOut[]): { good: boolean; text: string } {
-    const writes = carriedOut.filter(({ tool }) => WRITES.test(tool));
-    const approved = new Map([...this.asked.values()].map((one) => [`${one.run_id}:${one.call_id}`, one]));
-    const without = writes.filter(({ key, tool, arguments: given }) => {
-      const approval = approved.get(key);
-      return approval?.tool !== tool || JSON.stringify(given) !== normal(approval.arguments.text);
-    });
-    const text = `approvals: asked ${this.asked.size} decided once ${this.decided} odd ${this.odd.length}; writes ${writes.length} without their own approval ${without.length}`;
-    for (const line of this.odd.slice(0, 5)) console.error(line);
-    const all = this.decided === this.asked.size && writes.length === this.asked.size;
-    return { good: all && this.odd.length === 0 && without.length === 0, text };
+  /** Stops, and compares what they did with what the installation has recorded and the tools have seen. */
+  async report(): Promise<AuditReport> {
+    await this.stop();
+    return audit(this.admin, [...this.asked.values()], this.live);
   }
 
   private async look(): Promise<void> {
-    const [first] = this.people;
-    while (first && !this.stopping) {
-      const { data } = await first.patiently(() =>
-        first.call<{ data: Pending[] }>('GET', '/v1/approvals?limit=200'),
+    const { api } = this.people[0] ?? { api: this.admin };
+    while (!this.stopping) {
+      const { data } = await api.patiently(() =>
+        api.call<{ data: ApprovalRow[] }>('GET', '/v1/approvals?limit=200'),
       );
-      for (const pending of data) {
-        if (this.asked.has(pending.approval_id)) continue;
-        this.asked.set(pending.approval_id, pending);
-        this.deciding.push(this.race(pending.approval_id));
-      }
+      for (const row of data) if (!this.asked.has(row.approval_id)) this.answer(row);
       await wait(LOOK_MS);
     }
   }
 
-  private async race(id: string): Promise<void> {
-    const outcomes = await Promise.all(this.people.map((person) => decide(person, id)));
-    const winners = outcomes.filter((outcome) => outcome === 'won').length;
-    if (winners === 1 && outcomes.includes('approval_decided')) this.decided += 1;
-    else this.odd.push(`${id}: ${outcomes.join(', ')}`);
+  private answer(row: ApprovalRow): void {
+    const question: Question = { row, dialog: '', part: 'approve', told: [], won: undefined };
+    this.asked.set(row.approval_id, question);
+    this.deciding.push(this.play(question));
+  }
+
+  private async play(question: Question): Promise<void> {
+    const { kind, run_id, call_id, tool, arguments: args, expires_at } = question.row;
+    const text = args.text ?? '{}';
+    question.dialog = await this.live.dialogOf(run_id);
+    if (kind === 'ambiguous') {
+      const said = whatHappened(this.live.answerTo(`${run_id}:${call_id}`));
+      return race(this.people, question, [said, said, said]);
+    }
+    question.part = this.script.partFor(question.dialog, tool, text);
+    if (question.part === 'expire') await wait(Math.max(0, Date.parse(expires_at) - Date.now()) + LATE_MS);
+    await race(this.people, question, saidBy(question.part, text));
   }
 }
 
-/** A number may have been written another way by the model than by the tool that reads it. */
-const normal = (text: string | undefined): string =>
-  text === undefined ? '' : JSON.stringify(JSON.parse(text));
+/** Who looks at the airline knows whether a call arrived before its executor died. */
+const whatHappened = (answer: string | undefined): Said =>
+  answer === undefined ? { verdict: 'repeat' } : { verdict: 'done', message: answer };
 
-async function decide(person: Api, id: string): Promise<string> {
-  const path = `/v1/approvals/${id}/decision`;
-  try {
-    await person.patiently(() => person.call('POST', path, { verdict: 'approve' }));
-    return 'won';
-  } catch (error) {
-    if (!(error instanceof Refused)) throw error;
-    return (JSON.parse(error.body) as { code: string }).code;
-  }
-}
-
-async function personOf(admin: Api, url: string, name: string): Promise<Api> {
+async function personOf(admin: Api, url: string, name: string): Promise<Person> {
   const roles = ['reviewer'];
   const user = { email: `${name}@example.org`, name, roles };
   const { user_id } = await admin.call<{ user_id: string }>('POST', '/v1/users', user);
   const { key } = await admin.call<{ key: string }>('POST', '/v1/keys', { label: name, roles, user_id });
-  return new Api(url, key);
+  return { actor: `user:${user_id}`, api: new Api(url, key) };
 }

@@ -43,7 +43,8 @@ export async function prepare(
     context_window: 128_000,
     max_output_tokens: 4_096,
   });
-  for (const tool of source.tools) await api.call('POST', '/v1/tools', toolRow(tool, toolsUrl));
+  for (const tool of source.tools)
+    await api.call('POST', '/v1/tools', toolRow(tool, toolsUrl, mode === 'ask'));
   await api.call('POST', '/v1/agents', {
     agent_id: AGENT,
     name: 'Airline agent',
@@ -58,13 +59,14 @@ export async function prepare(
   return api;
 }
 
-const toolRow = ({ function: tool }: ToolSchema, url: string | undefined) => ({
+const toolRow = ({ function: tool }: ToolSchema, url: string | undefined, asked: boolean) => ({
   name: tool.name,
   description: tool.description,
   input_schema: tool.parameters,
   effect: WRITES.test(tool.name) ? 'write' : 'read',
-  // A recorded answer changes nothing, and the live tools know a call by its key: it may be repeated after a crash.
-  idempotent: true,
+  // A recorded answer changes nothing, and the live tools know a call by its key: it may be repeated after a crash. A write that
+  // needs a decision may not: where nobody knows whether it went out, a person is asked again.
+  idempotent: !(asked && WRITES.test(tool.name)),
   source: url
     ? { kind: 'mcp', server: { name: 'airline', transport: 'http', url }, tool: tool.name }
     : { kind: 'recorded', recording: RECORDING },
