@@ -70,11 +70,15 @@ function approve(
     data: { groupKey, approvalId: answer.approvalId, decision },
   };
   const known = run.groups.some((one) => one.groupKey === groupKey);
-  const asAsked = { ...answer, arguments: null };
+  const asAsked = (question: OpenQuestion | null): Answer => ({
+    ...answer,
+    arguments: null,
+    argumentsDigest: question?.argumentsDigest ?? '',
+  });
   return [
     ...(known ? [] : [group]),
     own,
-    ...others.map((one) => approved(phase.step, one, asAsked, expiresAt)),
+    ...others.map((one) => approved(phase.step, one, asAsked(one.question), expiresAt)),
   ];
 }
 
@@ -95,7 +99,8 @@ function approved(step: number, call: CallState, answer: Answer, expiresAt: numb
       callId: call.callId,
       step,
       tool: call.tool,
-      argumentsDigest: answer.arguments === null ? question.argumentsDigest : answer.argumentsDigest,
+      // Of what was decided about: where that is not what the call would send, the dispatch asks anew.
+      argumentsDigest: answer.argumentsDigest,
       arguments: answer.arguments,
       decision: decisionOn(call, answer),
       policyVersion: question.policyVersion,

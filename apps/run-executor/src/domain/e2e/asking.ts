@@ -101,7 +101,7 @@ export class AskingRun {
   answered(over: Partial<Answer> & Pick<Answer, 'approvalId' | 'verdict'>): NewRunEvent[] {
     const answer = {
       arguments: null,
-      argumentsDigest: '',
+      argumentsDigest: this.askedDigest(over.approvalId),
       message: null,
       wholeGroup: false,
       decidedBy: 'user:reviewer',
@@ -111,6 +111,14 @@ export class AskingRun {
     const events = decideAnswer(this.run, answer, this.now + 1, TTL_MS);
     this.append(events);
     return events;
+  }
+
+  /** Without edits a decision is about what was asked. */
+  private askedDigest(approvalId: string): string {
+    const { run } = this;
+    const calls = isLive(run) && run.phase.name === 'calling_tools' ? run.phase.calls : [];
+    const found = calls.find(({ question }) => question?.approvalId === approvalId);
+    return found?.question?.argumentsDigest ?? '';
   }
 
   /** The model asks for tools, or answers where it asks for none. */
