@@ -1,3 +1,11 @@
+/** A child that ends by no signal but the last one, and has such a child itself; both are told to the file. */
+const FAMILY = `
+process.on('SIGTERM', () => {});
+const grandchild = require('node:child_process').spawn(process.execPath, ['-e', 'process.on("SIGTERM", () => {}); setInterval(() => {}, 1000)']);
+require('node:fs').appendFileSync(process.argv[1], 'family ' + process.pid + ' ' + grandchild.pid + '\\n');
+setInterval(() => {}, 1000);
+`;
+
 /**
  * An MCP server for specs, run by `node -e`: speaks the protocol by hand so that it can misbehave. Lines that it appends
  * to the file of its first argument tell what it did.
@@ -20,6 +28,7 @@ const tools = {
     const child = spawn(process.execPath, ['-e', 'process.on("SIGTERM", () => {}); setInterval(() => {}, 1000)'], { stdio: 'inherit' });
     send({ id, result: text(String(child.pid)) });
   },
+  family: () => { journal('server ' + process.pid); spawn(process.execPath, ['-e', ${JSON.stringify(FAMILY)}, process.argv[1]], { stdio: 'inherit' }); },
   noise: (id) => { process.stdout.write('hello\\n{"json":1}\\n\\n'); process.stderr.write('e'.repeat(1024 * 1024)); send({ id, result: text('still here') }); },
   env: (id) => send({ id, result: text(JSON.stringify(process.env)) }),
   odd: (id) => send({ id, result: { content: [{ type: 'hologram' }, 7, { type: 'text', text: 'ok' }] } }),
