@@ -1,3 +1,4 @@
+import { controlsBenchmark } from './controls/controls-benchmark';
 import { ledgerBenchmark } from './ledger/ledger-benchmark';
 import { replayBenchmark } from './replay/replay-benchmark';
 import { runsBenchmark } from './runs/runs-benchmark';
@@ -13,6 +14,10 @@ const BENCHMARKS: Readonly<Record<string, { shows: string; run(args: string[]): 
     shows:
       'reservations of one owner and of 1,000 beside a bare publish loop; `npm run bench -- ledger --help`',
     run: ledgerBenchmark,
+  },
+  controls: {
+    shows: 'how soon a run obeys a decision and a cancel; `npm run bench -- controls --help`',
+    run: controlsBenchmark,
   },
   replay: {
     shows: 'all projections made anew from the log and compared; `npm run bench -- replay --help`',
