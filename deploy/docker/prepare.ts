@@ -2,7 +2,7 @@ import { applyStreams, connectEventLog } from '@runyard/event-log';
 import { roleOf } from '@runyard/persistence';
 import { readEnv } from '@runyard/service';
 import { z } from 'zod';
-import { SERVICES } from '../local/services';
+import { SERVICES } from '../local/service-list';
 import { streamDefinitions } from '../nats/streams';
 import { prepareDatabase } from '../postgres/prepare-database';
 

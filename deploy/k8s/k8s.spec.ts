@@ -5,7 +5,7 @@ import path from 'node:path';
 import Ajv from 'ajv';
 import type { ValidateFunction } from 'ajv';
 import { parse, parseAllDocuments } from 'yaml';
-import { SERVICES } from '../local/services';
+import { SERVICES } from '../local/service-list';
 import { manifestFiles } from './files';
 import { databasePassword, LABEL } from './services';
 

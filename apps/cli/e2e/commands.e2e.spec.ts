@@ -316,3 +316,23 @@ test('runyard doctor finds nothing to mend, and says the remedy where a stream i
     'scheduler.scheduler-people@1',
   ]);
 });
+
+test('runyard doctor says which schema lacks a step of this version, and which role reaches too far', async () => {
+  const step = await world.value<string>(
+    `DELETE FROM tasks.migrations WHERE id = (SELECT max(id) FROM tasks.migrations) RETURNING name`,
+  );
+  await world.owner.query('GRANT USAGE ON SCHEMA knowledge TO runyard_tasks');
+  const { code, out } = await world.runyard('doctor');
+  await world.owner.query('REVOKE USAGE ON SCHEMA knowledge FROM runyard_tasks');
+  await world.owner.query('INSERT INTO tasks.migrations (timestamp, name) VALUES ($1, $2)', [
+    /\d+$/.exec(step)?.[0],
+    step,
+  ]);
+  expect(code).toBe(1);
+  const said = out.join('\n');
+  expect(said).toContain(`MEND  schema tasks: lacks ${step}`);
+  expect(said).toContain('REVOKE ALL ON SCHEMA knowledge FROM runyard_tasks');
+  expect(said).toMatch(/ok {4}clock of the bus: \d+ ms/);
+  const well = await world.runyard('doctor');
+  expect(well.out.filter((line) => line.startsWith('MEND'))).toEqual([]);
+});

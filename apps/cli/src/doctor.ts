@@ -3,12 +3,15 @@ import { streamDefinitions } from '../../../deploy/nats/streams';
 import { newestOf, storedCheckpoints } from './checkpoints';
 import { examples } from './command';
 import type { Commands } from './command';
+import { required } from './config';
+import { CLOCK_MS, KEEP_TIME, bus } from './doctor-bus';
+import { schemas } from './doctor-database';
 import { Installation } from './installation';
 import { EXIT } from './terminal';
 import type { Terminal } from './terminal';
 
 /** What was looked at, and what to do where it is not as it should be. */
-interface Finding {
+export interface Finding {
   what: string;
   found: string;
   /** Undefined: it is as it should be. */
@@ -28,7 +31,9 @@ export const doctorCommands: Commands = (program, line) => {
         Installation.use(line.file(), async (installation) => {
           const findings = [
             ...(await log(installation, Number(options.replicas))),
+            ...(await bus(await installation.bus(), required(installation.connection, 'nats_url'))),
             ...(await database(installation)),
+            ...(await schemas(installation)),
             ...(await readers(installation)),
           ];
           for (const one of findings) tell(one, options.json, line.terminal);
@@ -70,9 +75,6 @@ async function log(installation: Installation, replicas: number): Promise<Findin
   }
 }
 
-/** Clocks that differ by more make leases and the order of times hard to read. */
-const CLOCK_MS = 2_000;
-
 async function database({ db }: Installation): Promise<Finding[]> {
   const [row] = await db.read((tx) =>
     tx.query<{ version: string; now: number; may: boolean; bypassing: string | null }>(
@@ -88,7 +90,7 @@ async function database({ db }: Installation): Promise<Finding[]> {
     {
       what: 'clock',
       found: `the database's is ${Math.round(apart)} ms from this machine's`,
-      ...(apart > CLOCK_MS && { remedy: 'Keep the clocks of all machines by NTP' }),
+      ...(apart > CLOCK_MS && { remedy: KEEP_TIME }),
     },
     {
       what: 'rights of services',
