@@ -40,7 +40,6 @@ export * from './runs/run.definition';
 export * from './runs/run.events';
 export * from './runs/run.queries';
 export * from './runs/run.requests';
-export * from './runs/run-spend';
 export * from './runs/run.states';
 export * from './schedules/schedule.events';
 export * from './schedules/schedule.queries';
