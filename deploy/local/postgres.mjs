@@ -23,7 +23,8 @@ const FAST = ['fsync=off', 'full_page_writes=off', 'wal_level=minimal', 'max_wal
 const ALWAYS = [
   'listen_addresses=127.0.0.1',
   'unix_socket_directories=',
-  'max_connections=200',
+  // Every projector holds one beside the pools, and the suites run several whole products at once.
+  'max_connections=600',
   'timezone=UTC',
   'log_timezone=UTC',
   'jit=off',

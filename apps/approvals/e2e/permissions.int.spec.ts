@@ -1,4 +1,4 @@
-import type { ApprovalRow, Caller, EvaluationRow, RuleRow } from '@runyard/contracts';
+import type { ApprovalRow, Caller, EvaluationRow, LogStream, RuleRow } from '@runyard/contracts';
 import { streamSource } from '@runyard/event-log';
 import { rebuildAndCompare } from '@runyard/persistence';
 import { eventually } from '@runyard/testing';
@@ -217,7 +217,7 @@ test('rows equal their replay', async () => {
   });
   expect(odd).toMatchObject({ approval_id: id, arguments: { text: '"\u0000"' } });
   for (const { projection, schema, tables } of APPROVALS_PROJECTIONS) {
-    const source = streamSource(world.bus.log, 'APPROVALS');
+    const source = streamSource(world.bus.log, projection.stream as LogStream);
     const { tables: compared, position } = await rebuildAndCompare({
       ownerUrl: world.database.ownerUrl,
       schema,
@@ -225,7 +225,7 @@ test('rows equal their replay', async () => {
       projection,
       source,
     });
-    expect(position).toBeGreaterThan(0);
+    if (projection.stream === 'APPROVALS') expect(position).toBeGreaterThan(0);
     for (const table of compared) expect(table).toMatchObject({ missing: 0, extra: 0 });
   }
 });

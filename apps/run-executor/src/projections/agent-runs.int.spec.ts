@@ -255,7 +255,9 @@ describe('row-level security', () => {
        FROM pg_class c JOIN pg_attribute a ON a.attrelid = c.oid AND a.attname = 'org_id' LEFT JOIN pg_policies p ON p.schemaname = 'run_executor' AND p.tablename = c.relname
        WHERE c.relnamespace = 'run_executor'::regnamespace AND c.relkind = 'r' GROUP BY 1, 2 ORDER BY 1`,
     );
-    expect(rows.map(({ name }) => name)).toEqual([...TENANT_TABLES, 'agent_steps'].toSorted());
+    expect(rows.map(({ name }) => name)).toEqual(
+      [...TENANT_TABLES, 'agent_steps', 'retention_settings'].toSorted(),
+    );
     for (const row of rows) expect(row).toEqual({ name: row.name, secured: true, policies: 2 });
   });
 
