@@ -23,8 +23,8 @@ const FAST = ['fsync=off', 'full_page_writes=off', 'wal_level=minimal', 'max_wal
 const ALWAYS = [
   'listen_addresses=127.0.0.1',
   'unix_socket_directories=',
-  // Every projector holds one beside the pools, and the suites run several whole products at once.
-  'max_connections=600',
+  // Suites run several whole products at once.
+  'max_connections=400',
   'timezone=UTC',
   'log_timezone=UTC',
   'jit=off',

@@ -12,11 +12,12 @@ import {
   PoisonCommit,
 } from './projection-faults';
 import { pause, takeProjectionLock } from './projection-lock';
+import type { ProjectorPlace } from './projection-lock';
 import { readFrom } from './projection-reading';
 import { Place } from './place';
 import { noteProgress, onAwaited } from './position';
 import type { ProjectionOptions } from './projection-options';
-import type { ProjectedCommit, ProjectorStatus, Session, Tx } from './types';
+import type { ProjectedCommit, ProjectorStatus, Tx } from './types';
 
 const LARGEST_BATCH = 1_000;
 /** Commits that say nothing to a projection move its stored checkpoint this much later: for those who wait in another process. */
@@ -63,7 +64,7 @@ class Projector {
     }
   }
 
-  private async project(session: Session): Promise<void> {
+  private async project(session: ProjectorPlace): Promise<void> {
     const { db, projection, signal, batchSize = LARGEST_BATCH } = this.options;
     const state = await this.readState();
     this.place = new Place(
