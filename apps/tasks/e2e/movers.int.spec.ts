@@ -1,5 +1,5 @@
 import { BOARD_EVENTS, BOARD_ID, subjectOf } from '@runyard/contracts';
-import type { BoardEvent, TaskRow } from '@runyard/contracts';
+import type { BoardEvent, LogStream, TaskRow } from '@runyard/contracts';
 import { decodeEvents, streamSource } from '@runyard/event-log';
 import { rebuildAndCompare } from '@runyard/persistence';
 import { NO_CARDS, columnOf, evolveBoard } from '../src/domain/board';
@@ -75,7 +75,7 @@ describe('a board that many move cards on', () => {
         schema,
         tables,
         projection,
-        source: streamSource(world.bus.log, 'TASKS'),
+        source: streamSource(world.bus.log, projection.stream as LogStream),
       });
       for (const one of compared) expect(one).toMatchObject({ missing: 0, extra: 0 });
     }

@@ -40,9 +40,15 @@ export class TaskReads {
     return { ...task, provider: null, model: null, ...row, report, dependencies: found.dependencies };
   }
 
-  /** A task as of a write: rows are waited for briefly, and what is there then says by its position what it reflects. */
+  /**
+   * A task as of a write: rows are waited for briefly, and what is there then says by its position what it reflects. Where
+   * not even the task is there yet it throws `unavailable`: what was written must not be told as what does not exist.
+   */
   async asOf(org: string, asker: Asker, taskId: string, position: string): Promise<TaskAnswer> {
-    await tasksReached(this.db, position);
+    const reached = await tasksReached(this.db, position);
+    const isThere = reached || (await this.db.inOrg(org, (tx) => findTask(tx, taskId)));
+    if (!isThere)
+      throw new Problem('unavailable', `${taskId} is recorded, and its row is late: read it in a moment`);
     return this.task(org, asker, taskId);
   }
 

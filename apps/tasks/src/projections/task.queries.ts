@@ -6,7 +6,7 @@ import { TASKS_PROJECTION } from './board.projection';
 export type { Page };
 
 /** How long a read waits for the position that its caller has seen; after that it answers with what is there. */
-const BRIEFLY_MS = 2_000;
+const BRIEFLY_MS = 5_000;
 
 /** Waits until rows reflect a position; false where they do not in time. */
 export const tasksReached = (db: Database, position: string, withinMs = BRIEFLY_MS): Promise<boolean> =>
