@@ -29,6 +29,8 @@ export async function startService(
   const app = await create(module, { logger, abortOnError: false });
   await app.init();
   await options.ready?.(app);
+  // Not before: who is told that it is ready sends it work, and what listens last must be there then.
+  await opsTargetOf(app).health.start();
   return app;
 }
 

@@ -76,6 +76,8 @@ describe('a service', () => {
     await nats?.[Symbol.asyncDispose]();
   });
 
+  /** What /ready said when the service had nearly started. */
+  let beforeListening: number | undefined;
   async function start(): Promise<INestApplicationContext> {
     const config = {
       nats: { servers: [bus.url] },
@@ -96,7 +98,10 @@ describe('a service', () => {
       archives: ['AGENTS'],
       processMetrics: false,
     });
-    const started = await startService({ module: EchoModule, imports: [service] });
+    const started = await startService(
+      { module: EchoModule, imports: [service] },
+      { ready: async (starting) => void (beforeListening = (await fetch(url('/ready', starting))).status) },
+    );
     started.get(Loops, { strict: false }).start(
       'sweep',
       (signal) =>
@@ -122,6 +127,10 @@ describe('a service', () => {
       withinMs: RED_WITHIN_MS,
       everyMs: 200,
     });
+
+  it('is not ready before what listens last has come', () => {
+    expect(beforeListening).toBe(503);
+  });
 
   it('serves the methods that it finds, and shows its parts', async () => {
     const connection = await connect({ servers: nats.url });

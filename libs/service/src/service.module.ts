@@ -80,7 +80,6 @@ export class ServiceModule implements OnApplicationBootstrap, OnModuleDestroy, O
     for (const [method, handler] of handlers) this.rpc.serve(method, handler);
     if (config.ops) this.ops = await OpsServer.listen(config.ops, [this]);
     await this.resources.connection.flush();
-    await this.health.start();
     this.logger.info({ methods: handlers.size, opsPort: this.ops?.port }, 'serving');
   }
 
