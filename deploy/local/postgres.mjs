@@ -1,8 +1,8 @@
 import { spawn } from 'node:child_process';
 import fs from 'node:fs';
 import { createRequire } from 'node:module';
-import net from 'node:net';
 import path from 'node:path';
+import { freePort } from './free-port.mjs';
 import { findBinaries, serverAccount } from './postgres-binaries.mjs';
 import {
   createCluster,
@@ -30,16 +30,6 @@ const ALWAYS = [
   'jit=off',
   'max_wal_size=2GB',
 ];
-
-function freePort() {
-  return new Promise((resolve, reject) => {
-    const probe = net.createServer().once('error', reject);
-    probe.listen(0, '127.0.0.1', () => {
-      const { port } = probe.address();
-      probe.close(() => resolve(port));
-    });
-  });
-}
 
 /**
  * Ends the server when this process dies without a word (kill -9): the shell's input closes then. Both are in sessions of

@@ -1,7 +1,6 @@
 import { mkdirSync } from 'node:fs';
-import { createServer } from 'node:net';
-import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
+import { freePort } from './free-port.mjs';
 import { createOrg } from './installation';
 import type { CreatedOrg, NewOrg } from './installation';
 import { ServiceProcess } from './service-process';
@@ -95,6 +94,7 @@ async function launch(
   stack: Stack,
   folders: ProcessPlatform['folders'],
 ): Promise<ServiceProcess> {
+  // Kept: a service that is started again listens where it did.
   const opsPort = await freePort();
   const login = stack.busLogin(service);
   const env = {
@@ -112,13 +112,4 @@ async function launch(
   };
   const logFile = join(folders.logs, `${service}.log`);
   return new ServiceProcess({ service, main: (options.mainOf ?? builtMain)(service), env, logFile, opsPort });
-}
-
-/** A port that is free now; a service that is started again keeps it. */
-async function freePort(): Promise<number> {
-  const probe = createServer();
-  await new Promise<void>((resolve) => probe.listen(0, '127.0.0.1', resolve));
-  const { port } = probe.address() as AddressInfo;
-  await new Promise((resolve) => probe.close(resolve));
-  return port;
 }
