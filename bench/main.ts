@@ -37,6 +37,9 @@ async function main([name, ...args]: string[]): Promise<number> {
   return name === undefined ? 0 : 2;
 }
 
+// By default a signal ends this process alone, and those that it started go on.
+for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(1));
+
 main(process.argv.slice(2)).then(
   (code) => process.exit(code),
   (error: unknown) => {

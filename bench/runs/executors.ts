@@ -14,7 +14,9 @@ export class Executors {
     private readonly env: Record<string, string>,
     private readonly logFile: string,
     private readonly profileFolder?: string,
-  ) {}
+  ) {
+    process.once('exit', () => [...this.processes].forEach((child) => child.kill('SIGKILL')));
+  }
 
   get pids(): number[] {
     return [...this.processes].flatMap(({ pid }) => pid ?? []);

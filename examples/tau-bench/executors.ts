@@ -17,7 +17,9 @@ export class Executors {
   constructor(
     private readonly env: Record<string, string>,
     private readonly logFile: string,
-  ) {}
+  ) {
+    process.once('exit', () => this.abandon());
+  }
 
   start(count: number): void {
     for (let i = 0; i < count; i++) this.spawn();
@@ -54,6 +56,12 @@ export class Executors {
         return gone;
       }),
     );
+  }
+
+  /** Nobody is left who would stop them in order. */
+  private abandon(): void {
+    this.stopping = true;
+    for (const child of this.processes) child.kill('SIGKILL');
   }
 
   private killOne(): void {

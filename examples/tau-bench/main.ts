@@ -84,6 +84,9 @@ function lineOf(results: readonly DialogResult[], divergences: number, changed: 
   return `${counts} divergences ${divergences} pass^1..4 ${passes.join(' ')}`;
 }
 
+// By default a signal ends this process alone, and those that it started go on.
+for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(1));
+
 main().then(
   (code) => process.exit(code),
   (error: unknown) => {
