@@ -5,7 +5,7 @@ jest.setTimeout(240_000);
 
 const answer = { expect: [{ role: 'user', any: true }], text: 'done', usage: { input: 10, output: 5 } };
 /** Runs hold what they reserved for as long as the last of the race needs to ask. */
-const slow = { ...answer, delay_ms: 15_000 };
+const slow = { ...answer, delay_ms: 40_000 };
 
 interface Row {
   state: string;
