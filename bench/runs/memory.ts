@@ -49,6 +49,7 @@ export async function measureMemory(
       stdio: ['ignore', 'pipe', 'inherit'],
     },
   );
+  process.once('exit', () => product.kill('SIGTERM'));
   try {
     await firstRun(product);
     const connection = JSON.parse(readFileSync(join(folder, 'connection.json'), 'utf8')) as Connection;
