@@ -44,15 +44,20 @@ async function product(servers: Pick<ProcessPlatformOptions, 'natsUrl' | 'databa
     join(platform.folders.recordings, 'sum.json'),
     JSON.stringify({ format: 'runyard-recording/1', model: 'recorded', dialogs }),
   );
-  const admin = { email: 'ada@example.org', name: 'Ada' };
-  const made = await platform.createOrg({ name: 'Org', time_zone: 'UTC', admin, key_label: 'first' });
-  const api = new ApiClient(platform.apiUrl, made.key.key);
-  await seed(api);
   const close = async () => {
     await platform.stop();
     rmSync(folder, { recursive: true, force: true });
   };
-  return { platform, api, key: made.key.key, folder, org: made.org.org_id, close };
+  try {
+    const admin = { email: 'ada@example.org', name: 'Ada' };
+    const made = await platform.createOrg({ name: 'Org', time_zone: 'UTC', admin, key_label: 'first' });
+    const api = new ApiClient(platform.apiUrl, made.key.key);
+    await seed(api);
+    return { platform, api, key: made.key.key, folder, org: made.org.org_id, close };
+  } catch (error) {
+    await close();
+    throw error;
+  }
 }
 
 async function seed(api: ApiClient): Promise<void> {
