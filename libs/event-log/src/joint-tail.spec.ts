@@ -147,3 +147,21 @@ it('refuses a position beyond the stream also where others follow it already', a
   await expect(follow(tail, 9).done).rejects.toThrow('ahead');
   await first.stop();
 });
+
+it('begins in a hurry where somebody waited before it had begun', async () => {
+  let told = 0;
+  const idle = async function* ({ pace }: TailOptions): AsyncGenerator<RawCommit[]> {
+    await turn();
+    pace?.onHurry?.(() => told++);
+    yield [commit(1)];
+  };
+  const tail = new JointTail(idle, async () => undefined);
+  let hurry = (): void => undefined;
+  const pace = { gatherMs: 10, onHurry: (tell: () => void) => ((hurry = tell), () => undefined) };
+  const reader = tail.read({ after: 0, pace, signal: new AbortController().signal });
+  const first = reader.next();
+  hurry();
+  expect((await first).value).toHaveLength(1);
+  expect(told).toBe(1);
+  await reader.return(undefined);
+});

@@ -1,4 +1,5 @@
 import type { LogStream } from '@runyard/contracts';
+import { Hurries } from './hurries';
 import type { TailParts } from './reading';
 import { checkReach, tailBatches } from './tail';
 import type { Pace } from './pacing';
@@ -29,7 +30,7 @@ export class JointTail {
   private bytes = 0;
   /** `batches` hold every commit with a sequence above `start`. */
   private start = 0;
-  private readonly hurries = new Set<() => void>();
+  private readonly hurries = new Hurries();
   private source: { next(): Promise<void>; stop(): Promise<unknown> } | undefined;
 
   constructor(
@@ -43,7 +44,7 @@ export class JointTail {
   async *read({ after, signal, pace }: PacedTail): AsyncGenerator<RawCommit[]> {
     const reader = { after, pace };
     this.readers.add(reader);
-    const calm = pace.onHurry?.(() => this.hurries.forEach((hurry) => hurry()));
+    const calm = pace.onHurry?.(() => this.hurries.tell());
     try {
       while (!signal.aborted) {
         yield* this.catchUp(reader, signal);
@@ -117,10 +118,7 @@ export class JointTail {
       get gatherMs() {
         return Math.min(...[...readers].map(({ pace }) => pace.gatherMs));
       },
-      onHurry(hurry) {
-        hurries.add(hurry);
-        return () => void hurries.delete(hurry);
-      },
+      onHurry: (hurry) => hurries.listen(hurry),
     };
   }
 
