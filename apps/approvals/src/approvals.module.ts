@@ -27,7 +27,7 @@ import { Expiry } from './handlers/expiry.process';
 import { keptRulesReaction } from './handlers/kept-rules.process';
 import { PermissionsController } from './handlers/permissions.controller';
 import { RegistryFacts } from './handlers/registry.adapter';
-import { RunQuestions, concerning } from './handlers/run-questions.process';
+import { RunQuestions, ofAskers } from './handlers/run-questions.process';
 import { Runs } from './handlers/runs.adapter';
 import { migrateApprovals } from './migrations';
 import { APPROVALS_PROJECTIONS } from './projections';
@@ -87,7 +87,7 @@ export class ApprovalsModule implements OnApplicationBootstrap {
       this.logger,
     );
     const kept = reactionProjection(keptRulesReaction(this.approvals), this.queues, this.logger);
-    this.projectors.start([concerning(asked), kept], { batchSize: REACTION_BATCH });
+    this.projectors.start([ofAskers(asked), kept], { batchSize: REACTION_BATCH });
     this.loops.every('expiry', this.tickMs, () => this.expiry.pass());
     const gauge = (name: string, help: string) =>
       new Gauge({ name, help, registers: [this.metrics.registry] });

@@ -3,6 +3,7 @@ import { moveCheckpoint, openCheckpoint, refuseContradiction } from './checkpoin
 import type { SourceState } from './checkpoints';
 import { concerning } from './concerning';
 import { isPassing } from './database.errors';
+import { MovingCheckpoint } from './moving-checkpoint';
 import {
   eventTypesOf,
   FIRST_PAUSE_MS,
@@ -14,7 +15,6 @@ import {
 import { pause, takeProjectionLock } from './projection-lock';
 import type { ProjectorPlace } from './projection-lock';
 import { readFrom } from './projection-reading';
-import { Place } from './place';
 import { noteProgress, onAwaited } from './position';
 import type { ProjectionOptions } from './projection-options';
 import type { ProjectedCommit, ProjectorStatus, Tx } from './types';
@@ -34,7 +34,7 @@ const PASSING_FAILURES = 3;
  * 3. The lock is a mere courtesy: two projectors by accident cost rolled back work, never a wrong row (1 holds).
  */
 class Projector {
-  private place = new Place({ position: 0, incarnation: '' });
+  private checkpoint = new MovingCheckpoint({ position: 0, incarnation: '' });
   private stateReadAt = 0;
   private failures = 0;
 
@@ -55,44 +55,44 @@ class Projector {
 
   private async holdLock(): Promise<void> {
     const { db, projection, signal } = this.options;
-    const session = await takeProjectionLock(db, projection, signal, () => this.tell('waiting_for_lock'));
-    if (!session) return;
+    const place = await takeProjectionLock(db, projection, signal, () => this.tell('waiting_for_lock'));
+    if (!place) return;
     try {
-      await this.project(session);
+      await this.project(place);
     } finally {
-      await session.close();
+      await place.close();
     }
   }
 
-  private async project(session: ProjectorPlace): Promise<void> {
+  private async project(place: ProjectorPlace): Promise<void> {
     const { db, projection, signal, batchSize = LARGEST_BATCH } = this.options;
     const state = await this.readState();
-    this.place = new Place(
+    this.checkpoint = new MovingCheckpoint(
       await db.acrossOrgs(`open ${projection.name}`, (tx) =>
         openCheckpoint(tx, projection, state.incarnation),
       ),
     );
-    refuseContradiction(projection, this.place.stored, state);
+    refuseContradiction(projection, this.checkpoint.stored, state);
     if (!this.failures) this.tell('running');
     const stop = new AbortController();
-    const reading = AbortSignal.any([signal, session.lost, stop.signal]);
+    const reading = AbortSignal.any([signal, place.lost, stop.signal]);
     const { gatherMs = 0 } = projection;
     const onHurry = (hurry: () => void) => onAwaited(db, projection, hurry);
     // Half of the time at the source, so that a delivery brings many, and half here, so that a transaction holds many.
     const pace = gatherMs > 0 ? { gatherMs: gatherMs / 2, onHurry } : undefined;
     const arrivals = new Arrivals(
-      readFrom(this.options, this.place.stored, state, reading, pace),
+      readFrom(this.options, this.checkpoint.stored, state, reading, pace),
       2 * LARGEST_BATCH,
     );
     const calm = onHurry(() => arrivals.hurry());
     try {
       while (!reading.aborted) {
-        const patienceMs = this.place.isStored ? undefined : PASSED_FOR_MS;
+        const patienceMs = this.checkpoint.isStored ? undefined : PASSED_FOR_MS;
         const batch = await arrivals.take(Math.min(batchSize, LARGEST_BATCH), gatherMs / 2, patienceMs);
-        if (!batch || session.lost.aborted) break;
+        if (!batch || place.lost.aborted) break;
         await this.applyNew(batch);
       }
-      if (!this.place.isStored && !session.lost.aborted) await this.commit([], this.place.position);
+      if (!this.checkpoint.isStored && !place.lost.aborted) await this.commit([], this.checkpoint.position);
     } finally {
       calm();
       stop.abort();
@@ -110,8 +110,8 @@ class Projector {
   private async applyNew(commits: readonly ProjectedCommit[]): Promise<void> {
     const { projection } = this.options;
     if (performance.now() - this.stateReadAt > STATE_AGE_MS)
-      refuseContradiction(projection, this.place.stored, await this.readState());
-    let last = this.place.position;
+      refuseContradiction(projection, this.checkpoint.stored, await this.readState());
+    let last = this.checkpoint.position;
     const fresh = commits.filter(({ sequence }) => sequence > last && (last = sequence));
     const found = concerning(projection, fresh);
     if (found.length === 0) return this.passBy(last);
@@ -128,9 +128,10 @@ class Projector {
 
   /** After a crash they are read and passed by again. */
   private async passBy(last: number): Promise<void> {
-    const { place, options } = this;
-    if (place.isOlderThan(PASSED_FOR_MS) && last > place.stored.position) return this.commit([], last);
-    place.position = last;
+    const { checkpoint, options } = this;
+    if (checkpoint.isOlderThan(PASSED_FOR_MS) && last > checkpoint.stored.position)
+      return this.commit([], last);
+    checkpoint.position = last;
     noteProgress(options.db, options.projection, last);
     if (!this.failures) this.tell('running');
   }
@@ -141,13 +142,13 @@ class Projector {
     await db.acrossOrgs(
       `project ${projection.name}`,
       async (tx) => {
-        if (!(await moveCheckpoint(tx, projection, this.place.stored, last)))
+        if (!(await moveCheckpoint(tx, projection, this.checkpoint.stored, last)))
           throw new LockLost('Another projector moved the checkpoint');
         if (commits.length > 0) await this.apply(tx, commits);
       },
       { synchronousCommit: false },
     );
-    this.place.store(last);
+    this.checkpoint.store(last);
     this.failures = 0;
     noteProgress(db, projection, last);
     onBatch?.({ commits: commits.length, milliseconds: performance.now() - started, position: last });
@@ -168,7 +169,7 @@ class Projector {
   private tell(state: ProjectorStatus['state'], fault: string | null = null): void {
     this.options.onStatus?.({
       projection: this.options.projection.name,
-      position: this.place.position,
+      position: this.checkpoint.position,
       state,
       fault,
     });

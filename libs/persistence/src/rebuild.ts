@@ -1,6 +1,6 @@
-import { applyConcerning } from './concerning';
 import type { Client } from 'pg';
 import { escapeIdentifier } from 'pg';
+import { applyConcerning } from './concerning';
 import { readCheckpoint } from './checkpoints';
 import type { Checkpoint } from './checkpoints';
 import { compareTable } from './compare-tables';

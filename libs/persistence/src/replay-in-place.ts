@@ -1,6 +1,6 @@
-import { applyConcerning } from './concerning';
 import type { Client } from 'pg';
 import { escapeIdentifier } from 'pg';
+import { applyConcerning } from './concerning';
 import { openClient, rowsOf } from './connections';
 import { pause, projectionLockKey } from './projection-lock';
 import type { ReplayTarget } from './replay';

@@ -1,6 +1,6 @@
-import { applyConcerning } from './concerning';
 import type { Client } from 'pg';
 import { escapeIdentifier, escapeLiteral } from 'pg';
+import { applyConcerning } from './concerning';
 import { openClient, rowsOf } from './connections';
 import { toSafeInteger } from './integers';
 import { copyRows, inSchema, makeScratch } from './scratch-tables';

@@ -97,7 +97,7 @@ const ENDED: Readonly<Record<string, string>> = {
 const GATHER_MS = 50;
 
 /** Steps of runs come by the thousand and most runs ask nobody; what concerns nobody here is passed by without being read. */
-export function concerning(reaction: Projection): Projection {
+export function ofAskers(reaction: Projection): Projection {
   return {
     ...reaction,
     gatherMs: GATHER_MS,
@@ -105,8 +105,8 @@ export function concerning(reaction: Projection): Projection {
     async apply(tx, commits) {
       const asking = new Set(commits.filter((commit) => mayHold(commit, ['ApprovalRequested'])).map(runOf));
       const known = await askedCalls.askers(tx, commits.map(runOf));
-      const ofAskers = commits.filter((commit) => asking.has(runOf(commit)) || known.has(runOf(commit)));
-      if (ofAskers.length > 0) await reaction.apply(tx, ofAskers);
+      const asked = commits.filter((commit) => asking.has(runOf(commit)) || known.has(runOf(commit)));
+      if (asked.length > 0) await reaction.apply(tx, asked);
     },
   };
 }

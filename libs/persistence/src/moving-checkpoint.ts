@@ -1,7 +1,7 @@
 import type { Checkpoint } from './checkpoints';
 
-/** Where a projector stands: what is stored, and how far it has passed by what says nothing to its projection. */
-export class Place {
+/** A projector's checkpoint, which runs ahead of what is stored while it passes by what says nothing to its projection. */
+export class MovingCheckpoint {
   private storedAt = Number.NEGATIVE_INFINITY;
   /** Everything up to here is applied or passed by; never before the stored checkpoint. */
   position: number;
