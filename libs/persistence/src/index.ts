@@ -35,6 +35,7 @@ export { runProjection } from './projection-runner';
 export type { ProjectionOptions } from './projection-options';
 export { rebuildAndCompare, SourceTooShort } from './rebuild';
 export type { RebuildOptions, Verification } from './rebuild';
+export { records } from './records';
 export type { TableComparison } from './compare-tables';
 export { eventsOf, mayHold, UnreadableCommit } from './projected-events';
 export type { ProjectedEvent } from './projected-events';

@@ -1,6 +1,6 @@
 import { parseSubject } from '@runyard/contracts';
-import type { DomainEvent, Json } from '@runyard/contracts';
-import { cleanJson, eventsOf, mayHold } from '@runyard/persistence';
+import type { DomainEvent } from '@runyard/contracts';
+import { eventsOf, mayHold, records } from '@runyard/persistence';
 import type { ProjectedCommit, Projection, Tx } from '@runyard/persistence';
 import type { ActivityFacts, ActivityLine, LinesOf } from './activity-lines';
 import { isOrg } from './rows';
@@ -127,6 +127,6 @@ async function save(
     );
   await tx.query(
     `INSERT INTO ${table} SELECT * FROM jsonb_populate_recordset(NULL::${table}, $1::jsonb) ON CONFLICT DO NOTHING`,
-    [JSON.stringify(cleanJson(JSON.parse(JSON.stringify(rows)) as Json))],
+    [records(rows)],
   );
 }

@@ -1,5 +1,4 @@
-import { cleanJson } from '@runyard/persistence';
-import type { Json } from '@runyard/contracts';
+import { records } from '@runyard/persistence';
 import type { Tx } from '@runyard/persistence';
 
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
@@ -37,7 +36,7 @@ export class RowChanges<Row extends object> {
       await tx.query(
         `INSERT INTO ${this.table} (${columns}) SELECT ${columns} FROM jsonb_populate_recordset(NULL::${this.table}, $1::jsonb)
          ON CONFLICT (${this.key}) DO NOTHING`,
-        [textOf(rows)],
+        [records(rows)],
       );
     }
     if (this.updated.size === 0) return;
@@ -45,11 +44,7 @@ export class RowChanges<Row extends object> {
     await tx.query(
       `UPDATE ${this.table} t SET ${this.changing.map((column) => `${column} = c.${column}`).join(', ')}
        FROM jsonb_populate_recordset(NULL::${this.table}, $1::jsonb) c WHERE t.${this.key} = c.${this.key}`,
-      [textOf(changes)],
+      [records(changes)],
     );
   }
 }
-
-/** What jsonb refuses in texts is escaped reversibly (P8.5). */
-const textOf = (rows: readonly object[]): string =>
-  JSON.stringify(cleanJson(JSON.parse(JSON.stringify(rows)) as Json));

@@ -1,10 +1,9 @@
 import { PEOPLE_EVENTS } from '@runyard/contracts';
 import type { PeopleEvent } from '@runyard/contracts';
-import { eventsOf } from '@runyard/persistence';
+import { eventsOf, records } from '@runyard/persistence';
 import type { ProjectedCommit, Projection, Tx } from '@runyard/persistence';
 import { isUuid } from './commits';
 import { ALONE_WITH_DEPARTURES } from './departures';
-import { records } from './records';
 
 const ERASE_USERS = `
 WITH r AS (SELECT * FROM json_to_recordset($1::json) AS r (org_id uuid, id uuid, erased_at float8)),

@@ -1,7 +1,7 @@
+import { records } from '@runyard/persistence';
 import type { Tx } from '@runyard/persistence';
 import { BESIDE_DEPARTURES } from './departures';
 import { isUuid } from './commits';
-import { records } from './records';
 import type { RunBatch } from './run-batch';
 import { isEnded } from './run-image';
 import type { OfRun, RunImage } from './run-image';

@@ -1,8 +1,8 @@
 import { CONVERSATION_EVENTS, ERASURE_EVENTS, RUN_EVENTS } from '@runyard/contracts';
+import { records } from '@runyard/persistence';
 import type { ProjectedCommit, Projection, Tx } from '@runyard/persistence';
 import { CommitReader } from './commits';
 import type { UnknownEvent } from './commits';
-import { records } from './records';
 import { RunBatch } from './run-batch';
 import { findRows } from './run-rows';
 import { NOTE_UNKNOWN } from './run-statements';

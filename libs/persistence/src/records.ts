@@ -1,5 +1,5 @@
 import type { Json } from '@runyard/contracts';
-import { cleanJson } from '@runyard/persistence';
+import { cleanJson } from './clean-text';
 
 /** What Postgres refuses in JSON (NUL, half surrogate pairs) as JSON.stringify writes it, and the mark that cleaning uses. */
 const SUSPECT = /\\u0000|\\ud[89a-f][0-9a-f]{2}|\uFDD0/;
