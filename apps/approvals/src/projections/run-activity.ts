@@ -1,12 +1,11 @@
+import { taskOfRequester } from '@runyard/contracts';
 import type { RunErased, RunEvent, RunExtended, RunQueued, RunSpend, RunSkipped } from '@runyard/contracts';
 import { counted } from './activity-lines';
 import type { ActivityFacts, LinesOf } from './activity-lines';
 
-const OF_TASK = /^system:(task_[0-9a-z]{20,40})$/;
-
 function factsOf({ data }: RunQueued | RunSkipped): Partial<ActivityFacts> {
   const { userId, requestedBy, agentId } = data;
-  const task_id = OF_TASK.exec(requestedBy)?.[1] ?? null;
+  const task_id = taskOfRequester(requestedBy) ?? null;
   return { owner_id: userId, requested_by: requestedBy, agent_id: agentId, task_id };
 }
 

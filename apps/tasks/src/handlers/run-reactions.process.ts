@@ -1,4 +1,4 @@
-import { ERASURE_EVENTS, RUN_EVENTS, parseSubject } from '@runyard/contracts';
+import { ERASURE_EVENTS, RUN_EVENTS, parseSubject, taskOfRequester } from '@runyard/contracts';
 import type { RunErased, RunEvent } from '@runyard/contracts';
 import { decodeEvents } from '@runyard/event-log';
 import type { Commit, WorkQueues } from '@runyard/event-log';
@@ -109,14 +109,12 @@ export function runReactionProjection(ports: ReactionPorts, queues: WorkQueues, 
 
 const runOf = ({ subject }: ProjectedCommit): string => parseSubject(subject)?.id ?? '';
 
-const OF_TASK = /^system:(task_[0-9a-z]{20,40})$/;
-
 /** A run names the task that asked for it as who requested it. */
 function linkOf(commit: ProjectedCommit): { runId: string; org: string; taskId: string }[] {
   if (!Buffer.from(commit.body).includes('"trigger":"task"')) return [];
   return eventsOf<RunEvent>(commit, RUN_EVENTS).flatMap(({ event, org, aggregate: runId }) => {
     if (event.type !== 'RunQueued' && event.type !== 'RunSkipped') return [];
-    const taskId = OF_TASK.exec(event.data.requestedBy)?.[1];
+    const taskId = taskOfRequester(event.data.requestedBy);
     return event.data.trigger === 'task' && taskId !== undefined ? [{ runId, org, taskId }] : [];
   });
 }

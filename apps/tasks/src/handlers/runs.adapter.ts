@@ -5,6 +5,7 @@ import {
   requestSubject,
   subjectOf,
   taskAnswerSubject,
+  taskRequester,
   taskRunKey,
 } from '@runyard/contracts';
 import type { Caller, PhaseRequest, RunEvent, RunRequest, StoredText } from '@runyard/contracts';
@@ -38,7 +39,7 @@ export class Runs {
       input: wanted.input,
       bounds: { max_steps: wanted.maxSteps },
       trigger: 'task',
-      requested_by: `system:${taskId}`,
+      requested_by: taskRequester(taskId),
       ...(wanted.mode === null ? {} : { mode: wanted.mode }),
       ...(wanted.modelId === null ? {} : { model_id: wanted.modelId }),
     };

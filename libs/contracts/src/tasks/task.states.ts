@@ -1,3 +1,5 @@
+import type { Actor } from '../envelope';
+
 // What a task is made of (domain, section 8).
 
 export const TASK_STATUSES = ['pending', 'running', 'completed', 'failed', 'cancelled'] as const;
@@ -55,3 +57,11 @@ export interface TaskTokens {
 
 /** Idempotency key of a task's request: any number of sends name one run. */
 export const taskRunKey = (taskId: string, number: number): string => `task:${taskId}:${number}`;
+
+/** Who a task's runs name as having requested them. */
+export const taskRequester = (taskId: string): Actor => `system:${taskId}`;
+
+const OF_TASK = /^system:(task_[0-9a-z]{20,40})$/;
+
+/** The inverse of {@link taskRequester}; undefined for everybody else. */
+export const taskOfRequester = (requestedBy: string): string | undefined => OF_TASK.exec(requestedBy)?.[1];
