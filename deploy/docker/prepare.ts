@@ -4,13 +4,10 @@ import { readEnv } from '@runyard/service';
 import { z } from 'zod';
 import { SERVICES } from '../local/service-list';
 import { streamDefinitions } from '../nats/streams';
-import { prepareDatabase } from '../postgres/prepare-database';
-
-/** Variable that holds the password of a service's login roles. */
-const passwordOf = (service: string): string => `${service.toUpperCase().replaceAll('-', '_')}_DB_PASSWORD`;
+import { databasePassword, prepareDatabase } from '../postgres/prepare-database';
 
 const passwords = z.object(
-  Object.fromEntries(SERVICES.map(({ service }) => [passwordOf(service), z.string()] as const)),
+  Object.fromEntries(SERVICES.map(({ service }) => [databasePassword(service), z.string()] as const)),
 );
 const schema = z.object({
   NATS_URL: z.string(),
@@ -27,7 +24,7 @@ const schema = z.object({
 async function prepare(): Promise<void> {
   const env = readEnv(schema);
   const given = readEnv(passwords);
-  const byRole = new Map(SERVICES.map(({ service }) => [roleOf(service), given[passwordOf(service)]]));
+  const byRole = new Map(SERVICES.map(({ service }) => [roleOf(service), given[databasePassword(service)]]));
   await prepareDatabase(env.DATABASE_OWNER_URL, SERVICES, (role) => byRole.get(role.replace(/_across$/, '')));
   const log = await connectEventLog({
     servers: env.NATS_URL.split(','),

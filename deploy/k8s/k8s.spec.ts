@@ -7,7 +7,8 @@ import type { ValidateFunction } from 'ajv';
 import { parse, parseAllDocuments } from 'yaml';
 import { SERVICES } from '../local/service-list';
 import { manifestFiles } from './files';
-import { databasePassword, LABEL } from './services';
+import { databasePassword } from '../postgres/prepare-database';
+import { LABEL } from './services';
 
 jest.setTimeout(120_000);
 

@@ -1,4 +1,5 @@
 import { ACCESS } from '../nats/access';
+import { databasePassword } from '../postgres/prepare-database';
 
 // Manifests of the services, made from the one list that the bus knows them by, so that none can be forgotten.
 
@@ -146,9 +147,7 @@ export const prepareJob = (): Manifest => ({
               { name: 'RUNYARD_STREAM_REPLICAS', value: '1' },
               fromSecret('NATS_PASSWORD', 'runyard-owner'),
               fromSecret('DATABASE_OWNER_URL', 'runyard-owner'),
-              ...SERVICE_NAMES.map((service) => databasePassword(service)).map((name) =>
-                fromSecret(name, 'runyard-owner'),
-              ),
+              ...SERVICE_NAMES.map((service) => fromSecret(databasePassword(service), 'runyard-owner')),
             ],
             resources: RESOURCES,
             securityContext: CONFINED,
@@ -160,7 +159,3 @@ export const prepareJob = (): Manifest => ({
     },
   },
 });
-
-/** Variable that holds the password of a service's database roles. */
-export const databasePassword = (service: string): string =>
-  `${service.toUpperCase().replaceAll('-', '_')}_DB_PASSWORD`;

@@ -10,6 +10,10 @@ import {
 } from '@runyard/persistence';
 import type { Migration } from '@runyard/persistence';
 
+/** Variable that holds the password of a service's database roles. */
+export const databasePassword = (service: string): string =>
+  `${service.toUpperCase().replaceAll('-', '_')}_DB_PASSWORD`;
+
 /**
  * Roles, the archive and every service's schema at their newest version, as the owner of the database; repeatable. `passwords`
  * says each login role's.
