@@ -1,17 +1,15 @@
 import { Client } from 'pg';
 import { Traces } from './traces';
+import { QUICK } from './turns';
 import { World } from './world';
 
 // docs/upgrade.md, "Restore": the database is lost, the bus is well. The copy is made by the server itself, as a template.
 
 jest.setTimeout(240_000);
 
-const any = [{ role: 'user', any: true }];
-const usage = { input: 10, output: 5 };
-
 let world: World;
 beforeAll(async () => {
-  world = await World.open({ recordings: { quick: [{ expect: any, text: 'done at once', usage }] } });
+  world = await World.open({ recordings: { quick: QUICK } });
 });
 afterAll(() => world?.close());
 

@@ -3,19 +3,17 @@ import { join } from 'node:path';
 import { deadSubject, requestSubject } from '@runyard/contracts';
 import { connectEventLog } from '@runyard/event-log';
 import { eventually } from '@runyard/testing';
+import { QUICK, SLOW } from './turns';
 import { World } from './world';
 
 jest.setTimeout(180_000);
-
-const expect_ = [{ role: 'user', any: true }];
-const usage = { input: 10, output: 5 };
 
 let world: World;
 beforeAll(async () => {
   world = await World.open({
     recordings: {
-      quick: [{ expect: expect_, text: 'done at once', usage }],
-      slow: [{ expect: expect_, text: 'late', usage, delay_ms: 120_000 }],
+      quick: QUICK,
+      slow: SLOW,
     },
   });
 });

@@ -6,14 +6,13 @@ import { decodeEvents } from '@runyard/event-log';
 import { eventually } from '@runyard/testing';
 import { ApiClient } from '../../../deploy/local/api-client';
 import { Traces, large, marker } from './traces';
+import { QUICK, answers } from './turns';
 import { World } from './world';
 
 // Tasks, documents, questions and rules: what people wrote and what runs left outside of their own logs.
 
 jest.setTimeout(240_000);
 
-const any = [{ role: 'user', any: true }];
-const usage = { input: 10, output: 5 };
 /** What the model asks the person behind a task. */
 const question = marker();
 
@@ -31,8 +30,8 @@ beforeAll(async () => {
   const needs_input = JSON.stringify({ needs_input: question });
   world = await World.open({
     recordings: {
-      quick: [{ expect: any, text: 'done at once', usage }],
-      unsure: [{ expect: any, text: needs_input, usage }],
+      quick: QUICK,
+      unsure: [answers(needs_input)],
     },
   });
   traces = new Traces(world);

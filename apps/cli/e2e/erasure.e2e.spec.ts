@@ -3,20 +3,18 @@ import { connectEventLog } from '@runyard/event-log';
 import { subjectOf } from '@runyard/contracts';
 import { eventually } from '@runyard/testing';
 import { Traces, large, marker } from './traces';
+import { QUICK, SLOW } from './turns';
 import { World } from './world';
 
 jest.setTimeout(240_000);
-
-const any = [{ role: 'user', any: true }];
-const usage = { input: 10, output: 5 };
 
 let world: World;
 let traces: Traces;
 beforeAll(async () => {
   world = await World.open({
     recordings: {
-      quick: [{ expect: any, text: 'done at once', usage }],
-      slow: [{ expect: any, text: 'late', usage, delay_ms: 120_000 }],
+      quick: QUICK,
+      slow: SLOW,
     },
   });
 });

@@ -1,14 +1,12 @@
 import { eventually } from '@runyard/testing';
+import { QUICK } from './turns';
 import { World } from './world';
 
 jest.setTimeout(180_000);
 
-const any = [{ role: 'user', any: true }];
-const usage = { input: 10, output: 5 };
-
 let world: World;
 beforeAll(async () => {
-  world = await World.open({ recordings: { quick: [{ expect: any, text: 'done at once', usage }] } });
+  world = await World.open({ recordings: { quick: QUICK } });
   for (let index = 0; index < 8; index++) await world.ran('quick', `Question ${index}`);
 });
 afterAll(() => world?.close());

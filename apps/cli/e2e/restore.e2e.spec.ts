@@ -1,15 +1,13 @@
 import { readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
+import { QUICK } from './turns';
 import { World } from './world';
 
 jest.setTimeout(240_000);
 
-const any = [{ role: 'user', any: true }];
-const usage = { input: 10, output: 5 };
-
 let world: World;
 beforeAll(async () => {
-  world = await World.open({ recordings: { quick: [{ expect: any, text: 'done at once', usage }] } });
+  world = await World.open({ recordings: { quick: QUICK } });
 });
 afterAll(() => world?.close());
 

@@ -1,19 +1,16 @@
 import { eventually } from '@runyard/testing';
 import { Traces, marker } from './traces';
+import { QUICK } from './turns';
 import { World } from './world';
 
 // How long an org keeps its runs: said by an admin, carried out by the executor (rows) and by the operators' sweep (log).
 
 jest.setTimeout(240_000);
 
-const any = [{ role: 'user', any: true }];
-const usage = { input: 10, output: 5 };
-
 let world: World;
 let traces: Traces;
 beforeAll(async () => {
-  const quick = [{ expect: any, text: 'done at once', usage }];
-  world = await World.open({ recordings: { quick }, executor: { retentionEveryMs: 300 } });
+  world = await World.open({ recordings: { quick: QUICK }, executor: { retentionEveryMs: 300 } });
   traces = new Traces(world);
 });
 afterAll(() => world?.close());

@@ -1,6 +1,7 @@
 import type { Control } from './controls';
 import { freeTokens, openChildren } from './children';
-import { spendOf, Trees } from './e2e/trees';
+import { spendOf } from './e2e/tree-events';
+import { Trees } from './e2e/trees';
 import type { Member } from './e2e/trees';
 import { isLive } from './run';
 

@@ -1,4 +1,3 @@
-import type { ToolDefinition } from '@runyard/contracts';
 import { claim, needsBudget } from '../claim';
 import { openChildren } from '../children';
 import type { DelegatedCall } from '../children';
@@ -10,7 +9,8 @@ import { isLive, isParked, NO_RUN } from '../run';
 import type { LiveRun, Run } from '../run';
 import { settleChild } from '../settlement';
 import type { ChildEnd } from '../settlement';
-import { born, circumstances } from './simulation';
+import { circumstances } from './simulation';
+import { queued, spendOf, TOOLS, turnOf } from './tree-events';
 import { ModelLedger } from './model-ledger';
 
 /**
@@ -26,18 +26,6 @@ export interface Member {
 }
 type Message = () => void;
 
-const askTool = (name: string, tokenBudget?: number): ToolDefinition => ({
-  name,
-  description: '',
-  inputSchema: {},
-  effect: 'read',
-  idempotent: false,
-  source: { kind: 'agent', agentId: 'helper', ...(tokenBudget === undefined ? {} : { tokenBudget }) },
-  timeoutMs: 1,
-  endsRun: false,
-});
-const TOOLS = [askTool('ask'), askTool('ask_cheaply', 3_000)].map((one) => [one.name, one] as const);
-const CALLS = ['ask', 'ask', 'ask_cheaply', 'read', 'put', 'write'];
 const ENDS = ['RunSucceeded', 'RunFailed', 'RunCancelled', 'RunSkipped'];
 
 export class Trees {
@@ -178,57 +166,11 @@ export class Trees {
   }
 
   private effectOf(run: LiveRun): NewRunEvent[] {
-    if (run.phase.name === 'calling_model') return [this.turn(run)];
+    if (run.phase.name === 'calling_model') return [turnOf(run, this.random)];
     if (run.phase.name !== 'calling_tools') return [];
     const call = this.pick(run.phase.calls.filter((one) => one.status === 'in_flight' && one.child === null));
     if (!call) return [];
     const data = { step: run.phase.step, callId: call.callId, tool: call.tool };
     return [{ type: 'ToolCallSucceeded', data: { ...data, observation: { text: 'ok' }, startedAt: 0 } }];
   }
-
-  /** A turn that costs anything up to its worst case. */
-  private turn(run: LiveRun): NewRunEvent {
-    if (run.phase.name !== 'calling_model') throw new Error('no call');
-    const { step, attempt, worstCaseInput, maxOutputTokens } = run.phase;
-    const calls = this.random() < 0.5 ? [] : Array.from({ length: 1 + Math.floor(this.random() * 3) });
-    return {
-      type: 'ModelTurnCompleted',
-      data: {
-        step,
-        attempt,
-        modelId: 'm',
-        provider: 'p',
-        model: 'm',
-        text: { text: 't' },
-        reasoning: null,
-        toolCalls: calls.map((_, index) => ({
-          callId: `c${step}-${index}`,
-          providerCallId: '',
-          tool: this.pick(CALLS) ?? 'read',
-          arguments: { text: '{}' },
-        })),
-        providerReason: '',
-        finish: 'stop',
-        usage: {
-          input: Math.floor(this.random() * (worstCaseInput + 1)),
-          output: Math.floor(this.random() * (maxOutputTokens + 1)),
-          cached: 0,
-          estimated: false,
-        },
-        startedAt: 0,
-        providerState: null,
-      },
-    };
-  }
 }
-
-const queued = (id: string, over: object): NewRunEvent => {
-  const { data } = born();
-  return { type: 'RunQueued', data: { ...data, rootRunId: id, ...over } } as NewRunEvent;
-};
-
-/** Tokens of a run and all below it, as its end says. */
-export const spendOf = ({ data }: NewRunEvent): number => {
-  const spend = 'spend' in data ? data.spend : undefined;
-  return spend ? spend.own + spend.children : 0;
-};
