@@ -107,7 +107,8 @@ export class Health {
       await Promise.all([...this.probes].map(async (entry) => void (entry.last = await answer(entry.probe))));
       const now = this.report();
       this.metrics.ready.set(now.ready ? 1 : 0);
-      if (before && !now.ready)
+      // A round may end after the shutdown has begun, which is no news.
+      if (before && !now.ready && this.phase === 'serving')
         this.logger.warn({ checks: now.checks.filter((check) => !check.ok) }, 'not ready');
     });
     return this.round;
