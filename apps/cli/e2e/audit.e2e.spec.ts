@@ -14,6 +14,7 @@ interface Row {
 
 describe('caps over the whole product, and the proof that ledger and runs agree', () => {
   let world: World;
+  let hello: string;
   beforeAll(async () => void (world = await World.open({ recordings: { quick: [answer], slow: [slow] } })));
   afterAll(() => world?.close());
 
@@ -24,6 +25,9 @@ describe('caps over the whole product, and the proof that ledger and runs agree'
       'GET',
       `/v1/budgets/${world.userId}`,
     );
+  /** Changes the one row of a run that a projection has written, as soon as it is there. */
+  const tampered = (sql: string, run: string) =>
+    eventually(async () => (await world.owner.query(sql, [run])).rowCount === 1);
 
   it('lets exactly ten of 64 starts at once run where there is room for ten, and skips the rest', async () => {
     await setCap(50_000);
@@ -54,7 +58,7 @@ describe('caps over the whole product, and the proof that ledger and runs agree'
   });
 
   it('reports what was spent by model and day, and nothing of others', async () => {
-    await world.ran('quick', 'hello');
+    hello = await world.ran('quick', 'hello');
     await eventually(async () => (await budget()).settled === 165);
     const { data } = await eventually(async () => {
       const report = await world.api.call<{ data: object[] }>('GET', '/v1/spend?group_by=model,tier');
@@ -80,15 +84,13 @@ describe('caps over the whole product, and the proof that ledger and runs agree'
 
   it('prints every difference and ends with 1 where they do not agree', async () => {
     const run = await world.ran('quick', 'to be tampered with');
+    // Ledger, rows of runs and archive follow the log each in its own time; the audit itself waits for the archive.
     await eventually(async () => (await budget()).settled === 195);
-    await world.owner.query(
+    await tampered(
       'UPDATE run_executor.agent_runs SET input_tokens = input_tokens + 1 WHERE run_id = $1',
-      [run],
+      run,
     );
-    await world.owner.query(
-      "UPDATE budget_ledger.spend_lines SET model_id = 'other' WHERE root_run_id = $1",
-      [run],
-    );
+    await tampered("UPDATE budget_ledger.spend_lines SET model_id = 'other' WHERE root_run_id = $1", run);
     const { code, out } = await world.runyard('audit');
     expect(code).toBe(1);
     expect(out.at(-1)).toBe('audit: different 13 trees 1 weeks 195 tokens');
@@ -101,5 +103,15 @@ describe('caps over the whole product, and the proof that ledger and runs agree'
     ]);
     const { out: json } = await world.runyard('audit', '--json');
     expect(JSON.parse(json[0] ?? '')).toMatchObject({ equal: false, trees: 13 });
+  });
+
+  it('counts a run that the archive lost as a difference, not as an erased one', async () => {
+    const lose = "DELETE FROM archive.event_log WHERE stream = 'RUNS' AND subject LIKE '%.' || $1";
+    expect((await world.owner.query(lose, [hello])).rowCount).toBeGreaterThan(0);
+    const { code, out } = await world.runyard('audit');
+    expect(code).toBe(1);
+    expect(out).toContainEqual(
+      expect.stringMatching(`^model ${hello} quick .*: the ledger has 15, the runs have 0$`),
+    );
   });
 });

@@ -4,7 +4,7 @@ import { archiveSource, eventsOf, mayHold } from '@runyard/persistence';
 import type { ProjectedCommit } from '@runyard/persistence';
 import type { OwnerDatabase } from './owner-database.adapter';
 import type { Disagreement } from './audit-queries';
-import { ledgerByModel, ledgerRuns, settledRoots } from './audit-queries';
+import { deletedRuns, ledgerByModel, settledRoots } from './audit-queries';
 
 const CONCERNING = ['RunQueued', 'ModelTurnCompleted', 'ModelCallFailed'];
 
@@ -19,16 +19,17 @@ interface LogUsage {
 /**
  * Adds the attempts of every run up from the archive, which outlives the stream, and compares them with the ledger's lines
  * by tree and model. Trees of which a part was erased from the log are left out: only their tombstones know the tokens.
+ * A run that is missing from the archive without a tombstone is a difference: it is late there, or lost.
  */
 export async function modelDisagreements(db: OwnerDatabase, signal: AbortSignal): Promise<Disagreement[]> {
   const { roots, tokens } = await usageOf(db, signal);
-  const { ledger, settled, runs } = await db.read(async (tx) => ({
+  const { ledger, settled, deleted } = await db.read(async (tx) => ({
     ledger: await ledgerByModel(tx),
     settled: await settledRoots(tx),
-    runs: await ledgerRuns(tx),
+    deleted: await deletedRuns(tx),
   }));
   const erased = new Set(
-    runs
+    deleted
       .filter(({ org, run }) => !roots.has(JSON.stringify([org, run])))
       .map(({ org, root }) => JSON.stringify([org, root])),
   );

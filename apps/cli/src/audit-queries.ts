@@ -122,10 +122,12 @@ export async function ledgerByModel(tx: Tx): Promise<ReadonlyMap<string, number>
   );
 }
 
-/** Runs that the ledger's lines name, with the root of each. */
-export async function ledgerRuns(tx: Tx): Promise<{ org: string; root: string; run: string }[]> {
+/** Runs that the ledger's lines name and that are deleted, alone or with their org, with the root of each. */
+export async function deletedRuns(tx: Tx): Promise<{ org: string; root: string; run: string }[]> {
   return tx.query(
-    'SELECT DISTINCT org_id::text AS org, root_run_id AS root, run_id AS run FROM budget_ledger.spend_lines',
+    `SELECT DISTINCT l.org_id::text AS org, l.root_run_id AS root, l.run_id AS run FROM budget_ledger.spend_lines l
+     WHERE EXISTS (SELECT FROM run_executor.deleted_runs d WHERE (d.org_id, d.run_id) = (l.org_id, l.run_id))
+       OR EXISTS (SELECT FROM run_executor.erased_references e WHERE e.kind = 'organization' AND e.org_id = l.org_id)`,
   );
 }
 

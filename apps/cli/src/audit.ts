@@ -46,11 +46,14 @@ async function audit(
   terminal: Terminal,
   signal: AbortSignal,
 ): Promise<number> {
-  let found = await look(installation, signal);
-  for (let looks = 1; found.length > 0 && looks < LOOKS; looks++) {
-    terminal.progress(`${found.length} disagreements; looking again`);
+  let seen = await look(installation, signal);
+  let found = seen;
+  for (let looks = 1; seen.length > 0 && looks < LOOKS; looks++) {
+    terminal.progress(`${seen.length} disagreements; looking again`);
     await wait(LOOK_AGAIN_MS, undefined, { signal });
-    found = persisting(found, await look(installation, signal));
+    const again = await look(installation, signal);
+    found = persisting(seen, again);
+    seen = again;
   }
   terminal.progress('');
   return report(installation, found, json === true, terminal);
@@ -63,7 +66,7 @@ async function look({ db }: Installation, signal: AbortSignal): Promise<Disagree
 
 const nameOf = ({ kind, org, what }: Disagreement): string => `${kind} ${org} ${what}`;
 
-/** What both looks found; the newer one's numbers. */
+/** What both looks found; the newer one's numbers. Earlier looks do not count: what was late then may show a difference now. */
 function persisting(before: readonly Disagreement[], now: readonly Disagreement[]): Disagreement[] {
   const known = new Set(before.map(nameOf));
   return now.filter((one) => known.has(nameOf(one)));
