@@ -1,12 +1,13 @@
 import { setTimeout as wait } from 'node:timers/promises';
-import { subjectOf } from '@runyard/contracts';
 import { eventually } from '@runyard/testing';
 import { answering, childrenOf, delegates, expectSoundTree, familyWorld, treeOf } from './e2e/family';
 import { expectQuiet, ofType } from './e2e/invariants';
+import { calls, ok } from './e2e/script';
 import { CrashTap } from './e2e/taps';
 import { TestExecutor } from './e2e/test-executor';
+import type { ToolResult } from '../tools/types';
 import { CancellationController } from './cancellation.controller';
-import { CALLER, ORG } from './e2e/world';
+import { CALLER } from './e2e/world';
 import type { World } from './e2e/world';
 
 jest.setTimeout(180_000);
@@ -60,33 +61,41 @@ it('C14 cancels every descendant within 5 s, and ends only after them (Kilo-Org/
 });
 
 it('names whoever has not confirmed the cancel, and says where nobody asked', async () => {
-  world.outside.script = answering((input) => (input === 'stubborn' ? [delegates('stubborn a')] : [held]));
   let go = (): void => undefined;
-  const held = new Promise<{ text: string }>((resolve) => (go = () => resolve({ text: 'at last' })));
+  const held = new Promise<ToolResult>((resolve) => (go = () => resolve(ok('at last'))));
+  world.outside.script = answering(
+    (input) => (input === 'stubborn' ? [delegates('stubborn a')] : [calls(['look', '{}'])]),
+    // Heeds no abort: whoever drives the child has to wait for it before the child can end.
+    () => held,
+  );
   const runId = await world.start('stubborn');
-  await eventually(async () => childrenOf(await world.events(runId)).length === 1);
+  const [child = ''] = await eventually(
+    async () => {
+      const children = childrenOf(await world.events(runId));
+      return children.length === 1 && children;
+    },
+    { withinMs: 30_000 },
+  );
+  await eventually(() => world.outside.toolsOf(child).length === 1, { withinMs: 30_000 });
   expect(await receipts().receipt(CALLER, { run_id: runId })).toMatchObject({
     requested_at: null,
     confirmed: false,
     runs: [],
   });
-  const [child = ''] = childrenOf(await world.events(runId));
-  await world.logged(child, 'ModelCallStarted');
-  // Only the parent is asked here: its child has not heard of it yet.
-  await world.bus.log.append({
-    subject: subjectOf('runs', ORG, runId),
-    expected: await world.bus.log.lastSequence(subjectOf('runs', ORG, runId)),
-    events: [{ type: 'RunCancelRequested', data: { reason: 'user' } }],
-    meta: { actor: 'user:ada', source: 'spec' },
-  });
+  await executor.controls.cancel(CALLER, { run_id: runId });
+  await world.logged(child, 'RunCancelRequested');
   const early = await receipts().receipt(CALLER, { run_id: runId });
-  expect(early.confirmed || early.unconfirmed.includes(runId)).toBe(true);
-  await world.ended(runId);
+  // The parent is to end after its child (P6.5), so that it cannot have confirmed either.
+  expect(early).toMatchObject({ confirmed: false, unconfirmed: [runId, child], quiet_at: null });
+  expect(early.runs.map(({ run_id, confirmed }) => [run_id, confirmed])).toEqual([
+    [runId, false],
+    [child, false],
+  ]);
   go();
-  expect(await receipts().receipt(CALLER, { run_id: runId })).toMatchObject({
-    confirmed: true,
-    unconfirmed: [],
-  });
+  await world.ended(runId);
+  const late = await receipts().receipt(CALLER, { run_id: runId });
+  expect(late).toMatchObject({ confirmed: true, unconfirmed: [], requested_at: early.requested_at });
+  expect(late.quiet_at).not.toBeNull();
 });
 
 it('loses no child with an executor, and asks for none twice', async () => {
