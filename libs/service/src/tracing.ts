@@ -6,6 +6,7 @@ const KINDS = {
   server: SpanKind.SERVER,
   client: SpanKind.CLIENT,
   consumer: SpanKind.CONSUMER,
+  producer: SpanKind.PRODUCER,
   internal: SpanKind.INTERNAL,
 } as const;
 

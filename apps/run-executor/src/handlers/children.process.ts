@@ -1,8 +1,9 @@
-import { requestSubject } from '@runyard/contracts';
+import { requestSubject, TRACE_HEADER } from '@runyard/contracts';
 import type { RunEvent } from '@runyard/contracts';
 import { VersionConflict } from '@runyard/event-log';
 import type { WorkQueues } from '@runyard/event-log';
 import type { Tx } from '@runyard/persistence';
+import { currentContext } from '@runyard/service';
 import { openChildren } from '../domain/children';
 import type { DelegatedCall } from '../domain/children';
 import { decideControl } from '../domain/controls';
@@ -46,9 +47,18 @@ export class Children {
     return new Children({ ...this.ports, release });
   }
 
-  /** Asks intake for the run that a call is; the fact that this is done. Again and again at no harm. */
-  async request(org: string, parentRunId: string, call: DelegatedCall): Promise<NewRunEvent> {
-    await this.ports.queues.publish(requestSubject(org), childRequest(parentRunId, call));
+  /**
+   * Asks intake for the run that a call is; the fact that this is done. Again and again at no harm. The child's spans join
+   * the trace of the work in hand, or that of `traceparent`.
+   */
+  async request(
+    org: string,
+    parentRunId: string,
+    call: DelegatedCall,
+    traceparent = currentContext()?.traceparent,
+  ): Promise<NewRunEvent> {
+    const headers: Record<string, string> = traceparent === undefined ? {} : { [TRACE_HEADER]: traceparent };
+    await this.ports.queues.publish(requestSubject(org), childRequest(parentRunId, call), headers);
     return { type: 'ChildRequested', data: { callId: call.callId, childRunId: call.child.runId } };
   }
 
@@ -109,13 +119,13 @@ export class Children {
 
   /** A run that nobody may drive is looked at again: children without a log are asked for again, ended ones are settled. */
   async nudge(org: string, parentRunId: string): Promise<void> {
-    const { run } = await this.ports.runs.load(org, parentRunId);
+    const { run, traceparent } = await this.ports.runs.load(org, parentRunId);
     if (!isLive(run)) return;
     for (const call of openChildren(run)) {
       const { run: child } = await this.ports.runs.glance(org, call.child.runId);
       if (child.situation === 'ended') await this.settle(org, parentRunId, call.child.runId);
       else if (run.cancelRequested) await this.cancel(org, parentRunId, call.child.runId);
-      else if (child.situation === 'none') await this.request(org, parentRunId, call);
+      else if (child.situation === 'none') await this.request(org, parentRunId, call, traceparent);
     }
   }
 

@@ -91,7 +91,11 @@ export class Effects {
       const key = `${call.callId}.${call.attempt}`;
       if (call.status !== 'in_flight' || this.taken.has(key)) return [];
       const request = this.ofChildren.requestFor(call);
-      if (request !== undefined) return request ? [{ key, kind: 'tool', send: request, unsent: null }] : [];
+      if (request === null) return [];
+      if (request) {
+        const asked = () => this.ports.telemetry.delegation(this.loaded, call, request);
+        return [{ key, kind: 'tool', send: asked, unsent: null }];
+      }
       const send = (signal: AbortSignal) => this.tool(run, call, index, signal);
       return [{ key, kind: 'tool', send, unsent: () => unsentTool(phase.step, call) }];
     });

@@ -119,29 +119,42 @@ export class RunTelemetry {
   }
 
   /** One attempt at a tool call. */
-  toolCall(
+  toolCall(loaded: LoadedRun, call: ToolFacts, work: () => Promise<NewRunEvent>): Promise<NewRunEvent> {
+    const facts = { kind: 'internal', attributes: toolFacts(loaded, call) } as const;
+    return this.tracing.within(`execute_tool ${call.tool}`, facts, async (span) => {
+      const fact = await work();
+      this.toolCalls.inc({ tool: call.tool, outcome: note(span, fact).name });
+      return fact;
+    });
+  }
+
+  /**
+   * Asking for the run that a call is. The spans of that run hang below this one and mostly outlive it: the asking run waits
+   * without a process, and whoever goes on with it may be another.
+   */
+  delegation(
     loaded: LoadedRun,
-    call: { tool: string; callId: string },
+    call: ToolFacts & { child: { runId: string } | null },
     work: () => Promise<NewRunEvent>,
   ): Promise<NewRunEvent> {
-    const attributes = {
-      'gen_ai.operation.name': 'execute_tool',
-      'gen_ai.tool.name': call.tool,
-      'gen_ai.tool.call.id': call.callId,
-      'gen_ai.tool.type': 'function',
-      ...runFacts(loaded),
-    };
-    return this.tracing.within(
-      `execute_tool ${call.tool}`,
-      { kind: 'internal', attributes },
-      async (span) => {
-        const fact = await work();
-        this.toolCalls.inc({ tool: call.tool, outcome: note(span, fact).name });
-        return fact;
-      },
-    );
+    const child = { 'runyard.child_run.id': call.child?.runId };
+    const attributes = { ...toolFacts(loaded, call), ...child };
+    return this.tracing.within(`execute_tool ${call.tool}`, { kind: 'producer', attributes }, work);
   }
 }
+
+interface ToolFacts {
+  tool: string;
+  callId: string;
+}
+
+const toolFacts = (loaded: LoadedRun, { tool, callId }: ToolFacts) => ({
+  'gen_ai.operation.name': 'execute_tool',
+  'gen_ai.tool.name': tool,
+  'gen_ai.tool.call.id': callId,
+  'gen_ai.tool.type': 'function',
+  ...runFacts(loaded),
+});
 
 function note(span: OpenSpan, fact: NewRunEvent): { name: string; error: string | null } {
   const outcome = outcomeOf(fact);

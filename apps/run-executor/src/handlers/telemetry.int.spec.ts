@@ -2,6 +2,7 @@ import type { ReadableSpan } from '@opentelemetry/sdk-trace';
 import { requestSubject, TRACE_HEADER } from '@runyard/contracts';
 import { Metrics } from '@runyard/service';
 import { collectedSpans, eventually } from '@runyard/testing';
+import { answering, delegates, familyWorld, treeOf } from './e2e/family';
 import { calls, failure, ok } from './e2e/script';
 import type { Script } from './e2e/script';
 import { TestExecutor } from './e2e/test-executor';
@@ -90,4 +91,42 @@ it('marks what failed by its code', async () => {
   expect(named(spans(), 'execute_tool')[0]?.attributes['error.type']).toBe('tool_error');
   expect(JSON.stringify(spans().map(({ status }) => status))).not.toContain(SECRET);
   await executor.stop();
+});
+
+it('hangs what children do below the calls that they are, whichever executor does it', async () => {
+  await using family = await familyWorld();
+  const { telemetry, spans } = collected();
+  const tasks = ['1', '1.1', '1.2', '1.1.1'].map((name) => `traced tree ${name}`);
+  family.outside.script = answering((input) =>
+    tasks.some((task) => task.startsWith(`${input}.`))
+      ? [delegates(...tasks.filter((task) => task.slice(0, -2) === input)), { text: 'done' }]
+      : [{ text: 'done' }],
+  );
+  const executors = [
+    await TestExecutor.start(family, null, { telemetry }),
+    await TestExecutor.start(family, null, { telemetry }),
+  ];
+  const [root = ''] = tasks;
+  await family.bus.queues.publish(requestSubject(ORG), family.requestFor(root), { [TRACE_HEADER]: GIVEN });
+  await family.ended(family.runId(root));
+  const runs = [...(await treeOf(family, family.runId(root))).keys()];
+  expect(runs).toHaveLength(4);
+  const agentsOf = (runId: string | undefined) =>
+    named(spans(), 'invoke_agent').filter(({ attributes }) => attributes['runyard.run.id'] === runId);
+  // A run that waited for children was driven at least twice; each time is a span of its own.
+  await eventually(() => runs.every((runId, index) => agentsOf(runId).length >= (index < 2 ? 2 : 1)), {
+    withinMs: 30_000,
+  });
+  expect(new Set(spans().map((span) => span.spanContext().traceId))).toEqual(new Set([TRACE]));
+  const above = (span: ReadableSpan | undefined) =>
+    spans().find((one) => one.spanContext().spanId === span?.parentSpanContext?.spanId);
+  for (const runId of runs.slice(1))
+    for (const agent of agentsOf(runId)) {
+      const intake = above(agent);
+      const call = above(intake);
+      expect([intake?.name, call?.name]).toEqual(['intake', 'execute_tool ask']);
+      expect(call?.attributes['runyard.child_run.id']).toBe(runId);
+      expect(above(call)?.attributes['runyard.run.id']).toBe(call?.attributes['runyard.run.id']);
+    }
+  await Promise.all(executors.map((executor) => executor.stop()));
 });
