@@ -1,12 +1,12 @@
-import type { Client } from 'pg';
 import { escapeIdentifier, escapeLiteral } from 'pg';
 import { applyConcerning } from './concerning';
-import { openClient, rowsOf } from './connections';
 import { toSafeInteger } from './integers';
+import { ReplaySession } from './replay-session';
+import type { ReplayState } from './replay-session';
 import { copyRows, inSchema, makeScratch } from './scratch-tables';
 import { switchRows } from './switch-rows';
 import type { SwitchedTable } from './switch-rows';
-import type { CommitSource, Projection, Tx } from './types';
+import type { CommitSource, Projection } from './types';
 import { commitsUpTo } from './whole-source';
 
 /** A projection and its tables, as a rebuild needs them. */
@@ -17,12 +17,6 @@ export interface ReplayTarget {
   tables: readonly string[];
   workTables?: readonly string[];
   lookupTables?: readonly string[];
-}
-
-/** How far a rebuild beside has come. */
-export interface ReplayState {
-  position: number;
-  incarnation: string;
 }
 
 /** The rebuild is of another incarnation, version or beginning than what is asked for: drop it first. */
@@ -39,38 +33,31 @@ export const replaySchemaOf = ({ schema, projection }: Pick<ReplayTarget, 'schem
  * at any moment it goes on where it was: how far it is moves in the transaction that applies the commits.
  */
 export class ReplayBeside {
-  private readonly tx: Tx;
   readonly schema: string;
 
   private constructor(
-    private readonly client: Client,
+    private readonly session: ReplaySession,
     private readonly target: ReplayTarget,
   ) {
-    this.tx = { query: (sql, params) => rowsOf(client, sql, params) };
     this.schema = replaySchemaOf(target);
   }
 
   static async open(target: ReplayTarget): Promise<ReplayBeside> {
-    const client = await openClient({
-      url: target.ownerUrl,
-      applicationName: 'runyard replay',
-      statementTimeoutMs: 0,
-      waitMs: 10_000,
-    });
-    return new ReplayBeside(client, target);
+    return new ReplayBeside(await ReplaySession.open(target, 'runyard replay'), target);
   }
 
   close(): Promise<void> {
-    return this.client.end();
+    return this.session.close();
   }
 
   /** Where an earlier attempt has come to; undefined: there is none. */
   async found(): Promise<ReplayState | undefined> {
-    const [there] = await this.tx.query<{ there: string | null }>('SELECT to_regclass($1)::text AS there', [
-      inSchema(this.schema, STATE),
-    ]);
+    const [there] = await this.session.tx.query<{ there: string | null }>(
+      'SELECT to_regclass($1)::text AS there',
+      [inSchema(this.schema, STATE)],
+    );
     if (!there?.there) return undefined;
-    const [row] = await this.tx.query<{ version: number; incarnation: string; position: bigint }>(
+    const [row] = await this.session.tx.query<{ version: number; incarnation: string; position: bigint }>(
       `SELECT version, incarnation, position FROM ${inSchema(this.schema, STATE)}`,
     );
     if (!row) return undefined;
@@ -82,12 +69,12 @@ export class ReplayBeside {
   /** Makes the tables beside, empty, at `after` of a stream. */
   async begin(incarnation: string, after: number): Promise<void> {
     const { schema, tables, workTables = [], lookupTables = [], projection } = this.target;
-    await this.transaction(async () => {
+    await this.session.transaction(async () => {
       const all = [...tables, ...workTables, ...lookupTables];
-      await makeScratch(this.tx, { schema, scratch: this.schema, tables: all });
+      await makeScratch(this.session.tx, { schema, scratch: this.schema, tables: all });
       for (const table of lookupTables)
-        await copyRows(this.tx, inSchema(schema, table), inSchema(this.schema, table));
-      await this.tx.query(
+        await copyRows(this.session.tx, inSchema(schema, table), inSchema(this.schema, table));
+      await this.session.tx.query(
         `CREATE TABLE ${inSchema(this.schema, STATE)} AS SELECT ${projection.version} AS version,
            ${escapeLiteral(incarnation)}::text AS incarnation, ${after}::int8 AS position`,
       );
@@ -103,7 +90,7 @@ export class ReplayBeside {
   ): Promise<number> {
     let { position } = (await this.found()) ?? { position: 0 };
     for await (const { commits, last } of commitsUpTo(source, position, until, signal)) {
-      await this.transaction(() => this.apply(commits, last));
+      await this.session.transaction(() => this.apply(commits, last));
       position = last;
       onProgress?.(last);
     }
@@ -123,8 +110,8 @@ export class ReplayBeside {
     if (!state) throw new ReplayMismatch(`${this.schema} is not there`);
     let { position } = state;
     let switched: SwitchedTable[] = [];
-    await this.transaction(async () => {
-      const live = await this.holdCheckpoint();
+    await this.session.transaction(async () => {
+      const live = await this.session.holdCheckpoint();
       const until = live?.incarnation === state.incarnation ? live.position : position;
       for await (const { commits, last } of commitsUpTo(source, position, until, signal)) {
         await this.apply(commits, last);
@@ -132,57 +119,20 @@ export class ReplayBeside {
       }
       position = Math.max(position, until);
       const { schema, tables, workTables = [] } = this.target;
-      switched = await switchRows(this.tx, { schema, scratch: this.schema, tables, workTables });
-      await this.moveCheckpoint(state.incarnation, position);
-      await this.tx.query(`DROP SCHEMA ${escapeIdentifier(this.schema)} CASCADE`);
+      switched = await switchRows(this.session.tx, { schema, scratch: this.schema, tables, workTables });
+      await this.session.moveCheckpoint(state.incarnation, position);
+      await this.session.tx.query(`DROP SCHEMA ${escapeIdentifier(this.schema)} CASCADE`);
     });
     return { position, tables: switched };
   }
 
   async drop(): Promise<void> {
-    await this.tx.query(`DROP SCHEMA IF EXISTS ${escapeIdentifier(this.schema)} CASCADE`);
+    await this.session.tx.query(`DROP SCHEMA IF EXISTS ${escapeIdentifier(this.schema)} CASCADE`);
   }
 
   private async apply(commits: readonly Parameters<Projection['apply']>[1][number][], last: number) {
-    await this.tx.query(`SET LOCAL search_path = ${escapeIdentifier(this.schema)}, public`);
-    await applyConcerning(this.target.projection, this.tx, commits);
-    await this.tx.query(`UPDATE ${inSchema(this.schema, STATE)} SET position = $1`, [last]);
-  }
-
-  private get checkpoints(): string {
-    const { schema, projection } = this.target;
-    return `${escapeIdentifier(projection.checkpointSchema ?? schema)}.projection_checkpoints`;
-  }
-
-  /** The live projector waits at this row until the switch is done. */
-  private async holdCheckpoint(): Promise<ReplayState | undefined> {
-    const { name, version, stream } = this.target.projection;
-    const [row] = await this.tx.query<{ position: bigint; incarnation: string }>(
-      `SELECT position, incarnation FROM ${this.checkpoints}
-       WHERE projection = $1 AND version = $2 AND stream = $3 FOR UPDATE`,
-      [name, version, stream],
-    );
-    return row && { position: toSafeInteger(row.position), incarnation: row.incarnation };
-  }
-
-  private async moveCheckpoint(incarnation: string, position: number): Promise<void> {
-    const { name, version, stream } = this.target.projection;
-    await this.tx.query(
-      `INSERT INTO ${this.checkpoints} (projection, version, stream, incarnation, position) VALUES ($1, $2, $3, $4, $5)
-       ON CONFLICT (projection, version, stream)
-       DO UPDATE SET incarnation = excluded.incarnation, position = excluded.position, updated_at = clock_timestamp()`,
-      [name, version, stream, incarnation, position],
-    );
-  }
-
-  private async transaction(work: () => Promise<unknown>): Promise<void> {
-    await this.tx.query('BEGIN');
-    try {
-      await work();
-      await this.tx.query('COMMIT');
-    } catch (error) {
-      await this.tx.query('ROLLBACK').catch(() => undefined);
-      throw error;
-    }
+    await this.session.tx.query(`SET LOCAL search_path = ${escapeIdentifier(this.schema)}, public`);
+    await applyConcerning(this.target.projection, this.session.tx, commits);
+    await this.session.tx.query(`UPDATE ${inSchema(this.schema, STATE)} SET position = $1`, [last]);
   }
 }
