@@ -162,6 +162,58 @@ describe('settling by the ends of runs', () => {
   });
 });
 
+describe('as of an earlier moment', () => {
+  it('tells how weeks stood at a position and at a time, with the cap that held', async () => {
+    const [owner, later] = [randomUUID(), randomUUID()];
+    const [done, open] = [runId(), runId()];
+    const then = async (asOf: string, input: object = { week: '2026-11-29' }) =>
+      world.call<BudgetRow>('budgets.get', { owner_id: owner, as_of: asOf, ...input });
+    await world.setCap(2_000, owner);
+    await world.reserve(owner, done, 1_000);
+    const reserved = await world.written();
+    const atReserved = new Date().toISOString();
+    await world.queued(done, { owner });
+    await world.ended(done, { owner });
+    await world.settled(owner, 120);
+    const settled = await world.written();
+    await world.setCap(500, owner);
+    await world.reserve(later, open, 10);
+    expect(await then(reserved)).toMatchObject({ cap: 2_000, settled: 0, reserved: 1_000, left: 1_000 });
+    expect(await then(settled)).toMatchObject({ cap: 2_000, settled: 120, reserved: 0, left: 1_880 });
+    expect(await then(atReserved)).toMatchObject({ settled: 0, reserved: 1_000 });
+    expect(await then(await world.written())).toEqual(
+      await world.call('budgets.get', { owner_id: owner, week: '2026-11-29' }),
+    );
+    const page = await world.call<{ data: BudgetRow[] }>('budgets.list', {
+      week: '2026-11-29',
+      as_of: settled,
+    });
+    const standing = new Map(page.data.map((row) => [row.owner_id, row]));
+    expect(standing.get(owner)).toMatchObject({ cap: 2_000, settled: 120, reserved: 0 });
+    expect(standing.has(later)).toBe(false);
+    expect(await codeOf(then('2020-01-01T00:00:00Z'))).toBe('not_found');
+    expect(await codeOf(then('99999999.0'))).toBe('invalid_request');
+    const member = world.caller({ actor: `user:${later}`, userId: later, roles: ['member'] });
+    const others = world.call('budgets.get', { owner_id: owner, as_of: settled }, member);
+    expect(await codeOf(others)).toBe('forbidden');
+  });
+
+  it('tells what goes on from an ended week, where nobody has opened the next one', async () => {
+    const [owner, idle] = [randomUUID(), randomUUID()];
+    const today = world.clock.now();
+    world.clock.set('2026-11-20T00:00:00Z');
+    await world.reserve(owner, runId(), 700);
+    world.clock.set(new Date(today).toISOString());
+    const now = new Date().toISOString();
+    const then = (input: object) => world.call<BudgetRow>('budgets.get', { as_of: now, ...input });
+    const carried = { week: '2026-11-22', state: 'open', reserved: 700, settled: 0 };
+    // Rows may come a moment later than the answer.
+    await eventually(async () => (await then({ owner_id: owner, week: '2026-11-15' })).reserved === 700);
+    expect(await then({ owner_id: owner })).toMatchObject(carried);
+    expect(await then({ owner_id: idle })).toMatchObject({ state: 'open', reserved: 0, settled: 0 });
+  });
+});
+
 describe('caps and reports', () => {
   const admin = (): Caller => world.caller({ actor: 'user:x', userId: randomUUID(), roles: ['admin'] });
 

@@ -23,6 +23,7 @@ import type { Logger, RpcClient, ServiceOptions } from '@runyard/service';
 import { Gauge } from 'prom-client';
 import type { TasksConfig } from './config';
 import { LocksController } from './handlers/locks.controller';
+import { ReadsController } from './handlers/reads.controller';
 import { RegistryFacts } from './handlers/registry.adapter';
 import { runReactionProjection } from './handlers/run-reactions.process';
 import { Runs } from './handlers/runs.adapter';
@@ -136,6 +137,7 @@ const providersOf = (watchMs: number): NonNullable<DynamicModule['providers']> =
       new TaskAnswers(connection, tasks, logger),
   },
   TasksController,
+  ReadsController,
   LocksController,
   WorkController,
 ];

@@ -1485,7 +1485,7 @@ export interface Operations {
   /** List tasks. */
   "GET /v1/tasks": {
     path: {};
-    query: { limit?: number; cursor?: string; at_least?: string; status?: "pending" | "running" | "completed" | "failed" | "cancelled"; column?: string; agent_id?: string; user_id?: string };
+    query: { limit?: number; cursor?: string; at_least?: string; status?: "pending" | "running" | "completed" | "failed" | "cancelled"; column?: string; agent_id?: string; user_id?: string; as_of?: string };
     body?: undefined;
     answer: TaskPage;
   };
@@ -1499,7 +1499,7 @@ export interface Operations {
   /** Read a task with its lock and its dependencies. */
   "GET /v1/tasks/{task_id}": {
     path: { task_id: string };
-    query: { at_least?: string };
+    query: { at_least?: string; as_of?: string };
     body?: undefined;
     answer: Task;
   };
@@ -1530,7 +1530,7 @@ export interface Operations {
   /** Read the plan and what came of it. */
   "GET /v1/tasks/{task_id}/steps": {
     path: { task_id: string };
-    query: { at_least?: string };
+    query: { at_least?: string; as_of?: string };
     body?: undefined;
     answer: TaskStepList;
   };
@@ -1648,14 +1648,14 @@ export interface Operations {
   /** List how the running weeks of owners stand, or those of a given week. */
   "GET /v1/budgets": {
     path: {};
-    query: { limit?: number; cursor?: string; at_least?: string; week?: string };
+    query: { limit?: number; cursor?: string; at_least?: string; week?: string; as_of?: string };
     body?: undefined;
     answer: BudgetPage;
   };
   /** Read how an owner’s running week stands, or an earlier one. */
   "GET /v1/budgets/{owner_id}": {
     path: { owner_id: string };
-    query: { week?: string };
+    query: { week?: string; as_of?: string };
     body?: undefined;
     answer: Budget;
   };

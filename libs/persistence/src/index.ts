@@ -18,8 +18,8 @@ export {
 } from './roles';
 export * from './types';
 export { archiveMigrations } from './migrations/archive';
-export { rowsAsOf } from './as-of';
-export type { PastRows } from './as-of';
+export { instantOf, rowsAsOf } from './as-of';
+export type { Include, PastRows } from './as-of';
 export { archiveSource } from './archive-source';
 export { ARCHIVE, ArchiveMismatch, archiveProjection } from './archive.projection';
 export { blobs } from './blobs';

@@ -13,7 +13,8 @@ export function agentAsOf(db: Database, org: string, id: string, asOf: string): 
   const past = {
     org,
     context: 'agents',
-    id,
+    ids: [id],
+    named: id,
     asOf,
     projection: CATALOGUE_PROJECTION,
     tables: TABLES,

@@ -19,6 +19,8 @@ import type { WeekStanding } from '../projections/budget.queries';
 import { MOST_ROWS, spendReport } from '../projections/spend.queries';
 import { LEDGER_CLOCK } from '../types';
 import { BudgetLog } from './budget-log.adapter';
+import { budgetRow } from './budget-row';
+import { PastBudgets } from './past-budgets';
 import { orgOf, sightOf } from './rights';
 import { Weeks } from './weeks.process';
 
@@ -28,20 +30,25 @@ const iso = (at: number): string => new Date(at).toISOString();
 /** RPC `budgets.get`, `budgets.list`, `spend.report` and `spend.forecast`. Owners see their own, admins and operators all. */
 @Injectable()
 export class SpendController {
+  private readonly past: PastBudgets;
+
   constructor(
     @Inject(BudgetLog) private readonly budgets: BudgetLog,
     @Inject(Weeks) private readonly weeks: Weeks,
     @Inject(DATABASE) private readonly db: Database,
     @Inject(LEDGER_CLOCK) private readonly now: () => number,
-  ) {}
+  ) {
+    this.past = new PastBudgets(db, (org) => budgets.zone(org));
+  }
 
-  /** The running week from the log, to the token; an earlier one from rows. */
+  /** The running week from the log, to the token; an earlier one from rows; as of an earlier moment from the archive. */
   @RpcMethod('budgets.get')
   async get(caller: Caller, body: unknown): Promise<BudgetRow> {
-    const { owner_id: asked, week } = parseWith(getBudgetSchema, body);
+    const { owner_id: asked, week, as_of: asOf } = parseWith(getBudgetSchema, body);
     const org = orgOf(caller);
     const ownerId = sightOf(caller, asked) ?? caller.userId;
     if (ownerId === null) throw new Problem('invalid_request', 'Name an owner: owner_id');
+    if (asOf !== undefined) return this.past.one(org, asOf, ownerId, week);
     const standing =
       week === undefined
         ? await this.running(org, ownerId)
@@ -52,9 +59,14 @@ export class SpendController {
 
   @RpcMethod('budgets.list')
   async list(caller: Caller, body: unknown): Promise<{ data: BudgetRow[]; next_cursor: string | null }> {
-    const { limit, cursor, week, at_least: atLeast } = parseWith(listBudgetsSchema, body);
+    const { limit, cursor, week, at_least: atLeast, as_of: asOf } = parseWith(listBudgetsSchema, body);
     const org = orgOf(caller);
     const ownerId = sightOf(caller, undefined);
+    if (asOf !== undefined) {
+      const page = { week, ownerId, after: cursorOf(cursor), most: limit };
+      const { data, next } = await this.past.page(org, asOf, page);
+      return { data, next_cursor: next };
+    }
     await budgetsReached(this.db, atLeast);
     const which = week === undefined ? { at: this.now() } : { week };
     const page = { ownerId, after: cursorOf(cursor), most: limit + 1 };
@@ -115,20 +127,7 @@ export class SpendController {
   }
 
   private async row(org: string, standing: WeekStanding): Promise<BudgetRow> {
-    const { ownerId, place, state, settled, reserved } = standing;
-    const cap = capFor(await this.budgets.caps(org), ownerId).tokens;
-    return {
-      owner_id: ownerId,
-      week: place.week,
-      starts_at: iso(place.start),
-      ends_at: iso(place.end),
-      time_zone: place.timeZone,
-      state,
-      cap,
-      settled,
-      reserved,
-      left: cap === null ? null : cap - settled - reserved,
-    };
+    return budgetRow(standing, capFor(await this.budgets.caps(org), standing.ownerId).tokens);
   }
 }
 

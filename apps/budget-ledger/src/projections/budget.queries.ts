@@ -67,6 +67,24 @@ export async function listWeeks(
   return rows.map(standing);
 }
 
+/** The newest weeks of an owner that had begun by an instant; of each the name. */
+export async function weeksBegun(tx: Tx, ownerId: string, by: number, most: number): Promise<string[]> {
+  const rows = await tx.query<{ week: string }>(
+    `SELECT week::text FROM budget_weeks WHERE owner_id = $1 AND starts_at <= to_timestamp($2::float8 / 1000)
+     ORDER BY budget_weeks.week DESC LIMIT $3`,
+    [ownerId, by, most],
+  );
+  return rows.map(({ week }) => week);
+}
+
+/** Weekly caps by scope: an owner, or the default of all. */
+export async function capsByScope(tx: Tx): Promise<ReadonlyMap<string, number | null>> {
+  const rows = await tx.query<{ scope: string; tokens: string | null }>(
+    'SELECT scope, tokens FROM spend_caps',
+  );
+  return new Map(rows.map(({ scope, tokens }) => [scope, tokens === null ? null : toSafeInteger(tokens)]));
+}
+
 /** Tokens that were settled since an instant, by owner. */
 export async function settledSince(tx: Tx, since: number): Promise<ReadonlyMap<string, number>> {
   const rows = await tx.query<{ owner_id: string; tokens: string }>(

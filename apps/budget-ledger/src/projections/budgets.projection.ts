@@ -26,6 +26,9 @@ export const BUDGETS: Projection = {
   },
 };
 
+/** All tables that it writes. */
+export const BUDGET_TABLES = ['spend_caps', 'budget_weeks', 'reservations', 'settlements', 'spend_lines'];
+
 const CAP_EVENTS: ReadonlySet<string> = new Set(['DefaultCapSet', 'OwnerCapSet', 'OwnerCapCleared']);
 
 const isOfCaps = (recorded: Recorded): recorded is Recorded<CapsEvent> => CAP_EVENTS.has(recorded.event.type);

@@ -1,5 +1,5 @@
 import type { Projection } from '@runyard/persistence';
-import { BUDGETS } from './budgets.projection';
+import { BUDGETS, BUDGET_TABLES } from './budgets.projection';
 import { MODEL_PRICES } from './prices.projection';
 
 /** What `verify` needs to rebuild a projection of this service beside its live rows and compare them. */
@@ -10,10 +10,6 @@ export interface VerifiedProjection {
 }
 
 export const BUDGET_LEDGER_PROJECTIONS: readonly VerifiedProjection[] = [
-  {
-    projection: BUDGETS,
-    schema: 'budget_ledger',
-    tables: ['spend_caps', 'budget_weeks', 'reservations', 'settlements', 'spend_lines'],
-  },
+  { projection: BUDGETS, schema: 'budget_ledger', tables: BUDGET_TABLES },
   { projection: MODEL_PRICES, schema: 'budget_ledger', tables: ['model_prices'] },
 ];

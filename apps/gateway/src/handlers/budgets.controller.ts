@@ -21,6 +21,8 @@ import { Services } from './services.adapter';
 const tag = 'budgets';
 const cap = { status: 200, description: 'The cap as it is now', body: capRow } as const;
 const OWN = 'Members see their own.';
+const THEN =
+  '`as_of`: a position in the log or a time; the week that was running then, as it stood, with the cap that held.';
 const NEXT = 'Holds for the runs that start after it; what is reserved stays reserved.';
 
 /** Weekly caps, how they are used up, and what was spent: passed on to the budget ledger. */
@@ -34,7 +36,7 @@ export class BudgetsController {
     name: 'budgets.list',
     tag,
     summary: 'List how the running weeks of owners stand, or those of a given week',
-    description: OWN,
+    description: `${THEN} ${OWN}`,
     access: ANYBODY,
     input: listBudgetsSchema,
     success: [{ status: 200, description: 'A page of budgets', body: budgetPage }],
@@ -50,6 +52,7 @@ export class BudgetsController {
     name: 'budgets.get',
     tag,
     summary: 'Read how an owner’s running week stands, or an earlier one',
+    description: THEN,
     access: ANYBODY,
     input: ownerBudgetSchema,
     success: [{ status: 200, description: 'The budget', body: budgetRow }],

@@ -6,7 +6,7 @@ import {
   moveTaskSchema,
   setTaskStepsSchema,
   taskActivitySchema,
-  taskReadSchema,
+  taskGetSchema,
   updateTaskSchema,
 } from '@runyard/contracts';
 import { FromRequest } from '../door/call';
@@ -20,6 +20,11 @@ import { cardPlace, taskActivity, taskList, taskRow, taskSteps } from './task-ro
 const tag = 'tasks';
 /** Refusals of what is edited under a lock. */
 export const EDIT_PROBLEMS = ['task_lock_lost', 'task_running', 'conflict'] as const;
+
+const THEN =
+  '`as_of`: a position in the log or a time; what was deleted since is shown as it was, what was erased is not.';
+/** A board as it was is made anew from all that happened on it. */
+const PAST_BOARD_MS = 30_000;
 
 /** Tasks on the board: passed on to the service that has them. */
 @Controller()
@@ -47,14 +52,15 @@ export class TasksController {
     name: 'tasks.list',
     tag,
     summary: 'List tasks',
-    description: 'With `column` the cards of that column in their order; otherwise all tasks, newest first.',
+    description: `With \`column\` the cards of that column in their order; otherwise all tasks, newest first. ${THEN}`,
     access: ANYBODY,
     input: listTasksSchema,
     success: [{ status: 200, description: 'A page of tasks', body: taskList }],
     problems: ['invalid_cursor'],
   })
-  list(@FromRequest() call: Call): Promise<unknown> {
-    return this.services.tasks(call, 'tasks.list');
+  list(@FromRequest() call: Call<{ as_of?: string }>): Promise<unknown> {
+    const timeoutMs = call.input.as_of === undefined ? undefined : PAST_BOARD_MS;
+    return this.services.tasks(call, 'tasks.list', call.input, timeoutMs);
   }
 
   @Route({
@@ -78,8 +84,9 @@ export class TasksController {
     name: 'tasks.get',
     tag,
     summary: 'Read a task with its lock and its dependencies',
+    description: THEN,
     access: ANYBODY,
-    input: taskReadSchema,
+    input: taskGetSchema,
     success: [{ status: 200, description: 'The task', body: taskRow }],
   })
   get(@FromRequest() call: Call): Promise<unknown> {
@@ -122,8 +129,9 @@ export class TasksController {
     name: 'tasks.steps',
     tag,
     summary: 'Read the plan and what came of it',
+    description: THEN,
     access: ANYBODY,
-    input: taskReadSchema,
+    input: taskGetSchema,
     success: [{ status: 200, description: 'The steps in order', body: taskSteps }],
   })
   steps(@FromRequest() call: Call): Promise<unknown> {

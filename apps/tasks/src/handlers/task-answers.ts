@@ -1,9 +1,10 @@
 import { Problem } from '@runyard/contracts';
-import type { DependencyRow, TaskLockRow, TaskRow } from '@runyard/contracts';
+import type { DependencyRow, TaskLockRow, TaskRow, TaskStepRow } from '@runyard/contracts';
 import type { Blobs, Database } from '@runyard/persistence';
 import type { Asker } from '../domain/rights';
 import { requireSight } from '../domain/rights';
 import type { LiveTask } from '../domain/task';
+import { taskAsOf } from '../projections/board-as-of.queries';
 import { dependenciesOf, findTask, tasksReached } from '../projections/task.queries';
 import type { StoredTask } from '../projections/task.queries';
 import type { RegistryFacts } from './registry.adapter';
@@ -34,6 +35,30 @@ export class TaskReads {
     });
     if (!found) throw new Problem('not_found', NO_TASK_HERE);
     requireSight(asker, found.task.user_id);
+    return this.answer(org, found);
+  }
+
+  /**
+   * A task and its plan as of an earlier moment, also where it was deleted since. Whoever may not see it now may not see
+   * what it was. Throws like {@link task}.
+   */
+  async past(
+    org: string,
+    asker: Asker,
+    taskId: string,
+    asOf: string,
+  ): Promise<{ task: TaskAnswer; steps: TaskStepRow[] }> {
+    const found = await taskAsOf(this.db, { org, asOf }, taskId);
+    if (!found) throw new Problem('not_found', `There was no task ${taskId} any more as of ${asOf}`);
+    const now = await this.db.inOrg(org, (tx) => findTask(tx, taskId));
+    requireSight(asker, (now ?? found.task).user_id);
+    return { task: await this.answer(org, found), steps: found.steps };
+  }
+
+  private async answer(
+    org: string,
+    found: { task: StoredTask; dependencies: DependencyRow[] },
+  ): Promise<TaskAnswer> {
     const [row] = await this.withModels(org, [found.task]);
     const { report_digest: digest, ...task } = found.task;
     const report = digest === null ? task.report : ((await this.blobs.get(org, digest)) ?? task.report);

@@ -5,22 +5,17 @@ import {
   completeTaskSchema,
   createTaskSchema,
   deleteTaskSchema,
-  listTasksSchema,
   moveTaskSchema,
   setTaskStepsSchema,
-  taskReadSchema,
   updateTaskSchema,
 } from '@runyard/contracts';
-import type { Caller, TaskDetails, TaskStepRow } from '@runyard/contracts';
-import type { Database } from '@runyard/persistence';
-import { DATABASE, RpcMethod } from '@runyard/service';
-import { requireAgent, requireWork, seesAll } from '../domain/rights';
+import type { Caller, TaskDetails } from '@runyard/contracts';
+import { RpcMethod } from '@runyard/service';
+import { requireAgent, requireWork } from '../domain/rights';
 import type { Asker } from '../domain/rights';
 import type { LiveTask } from '../domain/task';
 import type { TaskCommand } from '../domain/task-commands';
 import { requireUnlocked } from '../domain/task-locks';
-import { listTasks, stepsOf, tasksReached } from '../projections/task.queries';
-import type { Page } from '../projections/task.queries';
 import { WatchQueries } from '../projections/watch.queries';
 import { requireDependencies } from './dependencies';
 import { RegistryFacts } from './registry.adapter';
@@ -44,7 +39,6 @@ export class TasksController {
     @Inject(TaskReads) private readonly reads: TaskReads,
     @Inject(RegistryFacts) private readonly registry: RegistryFacts,
     @Inject(WatchQueries) private readonly clock: WatchQueries,
-    @Inject(DATABASE) private readonly db: Database,
   ) {}
 
   @RpcMethod('tasks.create')
@@ -129,32 +123,6 @@ export class TasksController {
     const { place, position } = await this.tasks.onBoard(org, command, caller);
     if (!place) throw new Problem('not_found', NO_TASK_HERE);
     return { task_id: taskId, ...place, position };
-  }
-
-  @RpcMethod('tasks.get')
-  async get(caller: Caller, body: unknown): Promise<TaskAnswer> {
-    const { task_id: taskId, at_least: atLeast } = parsed(taskReadSchema, body);
-    if (atLeast !== undefined) await tasksReached(this.db, atLeast);
-    return this.reads.task(orgOf(caller), askerOf(caller), taskId);
-  }
-
-  @RpcMethod('tasks.steps')
-  async steps(caller: Caller, body: unknown): Promise<{ data: TaskStepRow[] }> {
-    const { task_id: taskId } = await this.get(caller, body);
-    return { data: await this.db.inOrg(orgOf(caller), (tx) => stepsOf(tx, taskId)) };
-  }
-
-  @RpcMethod('tasks.list')
-  async list(caller: Caller, body: unknown): Promise<Page<object>> {
-    const { at_least: atLeast, ...filter } = parsed(listTasksSchema, body);
-    const [org, asker] = [orgOf(caller), askerOf(caller)];
-    if (atLeast !== undefined) await tasksReached(this.db, atLeast);
-    if (!seesAll(asker) && asker.userId === null)
-      throw new Problem('forbidden', 'The credential stands for nobody who has tasks');
-    const user_id = seesAll(asker) ? filter.user_id : (asker.userId ?? undefined);
-    const { data, next_cursor } = await this.db.inOrg(org, (tx) => listTasks(tx, { ...filter, user_id }));
-    const rows = await this.reads.withModels(org, data);
-    return { data: rows.map(({ report_digest: _digest, ...row }) => row), next_cursor };
   }
 
   private async write(caller: Caller, taskId: string, command: TaskCommand): Promise<TaskAnswer> {

@@ -32,6 +32,9 @@ export const TASKS_PROJECTION: Projection = {
   },
 };
 
+/** All tables that it writes. */
+export const BOARD_TABLES = ['agent_tasks', 'agent_task_steps', 'task_locks', 'task_runs', 'task_activity'];
+
 const isOfBoard = (recorded: Recorded): recorded is ProjectedEvent<BoardEvent> =>
   recorded.aggregate === BOARD_ID;
 

@@ -1,5 +1,5 @@
 import type { Projection } from '@runyard/persistence';
-import { TASKS_PROJECTION } from './board.projection';
+import { BOARD_TABLES, TASKS_PROJECTION } from './board.projection';
 import { TASK_PEOPLE } from './people.projection';
 
 /** What `verify` needs to rebuild a projection of this service beside its live rows and compare them. */
@@ -13,7 +13,7 @@ export const TASKS_PROJECTIONS: readonly VerifiedProjection[] = [
   {
     projection: TASKS_PROJECTION,
     schema: 'tasks',
-    tables: ['agent_tasks', 'agent_task_steps', 'task_locks', 'task_runs', 'task_activity'],
+    tables: BOARD_TABLES,
   },
   { projection: TASK_PEOPLE, schema: 'tasks', tables: ['departed_owners'] },
 ];

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { pageSchema, positionSchema, rowId } from '../agents/agent.requests';
+import { asOfSchema, pageSchema, positionSchema, rowId } from '../agents/agent.requests';
 
 // RPC of the budget ledger, service `budget-ledger`.
 
@@ -57,11 +57,16 @@ export interface CapRow {
   etag: string;
 }
 
-export const getBudgetSchema = z.strictObject({ owner_id: owner.optional(), week: date.optional() });
+export const getBudgetSchema = z.strictObject({
+  owner_id: owner.optional(),
+  week: date.optional(),
+  as_of: asOfSchema.optional(),
+});
 export const listBudgetsSchema = z.strictObject({
   ...pageSchema,
   week: date.optional(),
   at_least: positionSchema.optional(),
+  as_of: asOfSchema.optional(),
 });
 
 /** How an owner's week stands. */

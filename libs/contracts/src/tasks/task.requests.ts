@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { pageSchema, positionSchema, rowId } from '../agents/agent.requests';
+import { asOfSchema, pageSchema, positionSchema, rowId } from '../agents/agent.requests';
 import { MOST_TASK_STEPS, TASK_STATUSES } from './task.states';
 
 // What may be asked of tasks: checked at the door and again where they are.
@@ -50,6 +50,8 @@ export const createTaskSchema = z.strictObject({
 });
 export const taskRefSchema = z.strictObject({ task_id: taskId });
 export const taskReadSchema = taskRefSchema.extend({ at_least: positionSchema.optional() });
+/** `tasks.get` and `tasks.steps`. */
+export const taskGetSchema = taskReadSchema.extend({ as_of: asOfSchema.optional() });
 export const updateTaskSchema = z.strictObject({
   task_id: taskId,
   fence,
@@ -78,6 +80,7 @@ export const listTasksSchema = z.strictObject({
   column: column.optional(),
   agent_id: rowId('agent id').optional(),
   user_id: z.uuid('must be the id of a user').optional(),
+  as_of: asOfSchema.optional(),
 });
 export const lockTaskSchema = z.strictObject({
   task_id: taskId,
