@@ -118,6 +118,15 @@ describe('runyard activity', () => {
 });
 
 describe('runyard runs', () => {
+  test('an API that is not there is named as the cause, after a few tries', async () => {
+    const file = join(world.folder, 'elsewhere.json');
+    writeFileSync(file, JSON.stringify({ api_url: 'http://127.0.0.1:2', keys: { admin: world.key } }));
+    expect(await world.runyard('--connection', file, 'runs', 'list')).toMatchObject({
+      code: 2,
+      said: 'runyard: GET /v1/runs got no answer (ECONNREFUSED); is Runyard running?',
+    });
+  });
+
   test('start prints the id alone on stdout, and --follow goes on to the end with exit code 0', async () => {
     const { code, out } = await world.runyard('runs', 'start', 'quick', 'Hello', '--follow');
     expect(code).toBe(0);

@@ -1,8 +1,9 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { ACTIVITY_TOPICS } from '@runyard/contracts';
-import type { ActivityRow } from '@runyard/contracts';
+import type { ActivityRow, ActivityTopic } from '@runyard/contracts';
 import { Option } from 'commander';
-import { Api } from './api';
+import type { Runyard } from '@runyard/client';
+import { apiOf } from './api';
 import { examples } from './command';
 import type { Commands } from './command';
 import { EXIT, table } from './terminal';
@@ -15,7 +16,7 @@ const OVERLAP_MS = 30_000;
 const PAGE = '200';
 
 interface Options {
-  topic?: string;
+  topic?: ActivityTopic;
   kind?: string;
   agent?: string;
   run?: string;
@@ -56,13 +57,18 @@ export const activityCommands: Commands = (program, line) => {
       ),
     )
     .action((options: Options) =>
-      line.run((signal) => show(Api.of(line.file()), options, line.terminal, signal)),
+      line.run((signal) => show(apiOf(line.file()), options, line.terminal, signal)),
     );
 };
 
 const keyOf = ({ stream, position }: ActivityRow): string => `${stream} ${position}`;
 
-async function show(api: Api, options: Options, terminal: Terminal, signal: AbortSignal): Promise<number> {
+async function show(
+  api: Runyard,
+  options: Options,
+  terminal: Terminal,
+  signal: AbortSignal,
+): Promise<number> {
   const { json, follow } = options;
   const entries = await read(api, options);
   if (follow) return goOn(api, options, entries.toReversed(), terminal, signal);
@@ -72,17 +78,15 @@ async function show(api: Api, options: Options, terminal: Terminal, signal: Abor
   return EXIT.ok;
 }
 
-async function read(api: Api, options: Options): Promise<ActivityRow[]> {
+async function read(api: Runyard, options: Options): Promise<ActivityRow[]> {
   const { topic, kind, agent, run, task, actor, from, to, limit } = options;
-  const filters = { topic, kind, agent_id: agent, run_id: run, task_id: task, actor, from, to, limit };
-  const query = new URLSearchParams(
-    Object.entries(filters).filter((pair): pair is [string, string] => pair[1] !== undefined),
-  );
-  return (await api.call<{ data: ActivityRow[] }>('GET', `/v1/activity?${query.toString()}`)).data;
+  const about = { agent_id: agent, run_id: run, task_id: task };
+  const query = { topic, kind, ...about, actor, from, to, limit: Number(limit) };
+  return (await api.call('GET /v1/activity', { query })).data;
 }
 
 async function goOn(
-  api: Api,
+  api: Runyard,
   options: Options,
   first: readonly ActivityRow[],
   terminal: Terminal,

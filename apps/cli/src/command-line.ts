@@ -13,7 +13,6 @@ import { runsCommands } from './runs';
 import { streamsCommands } from './streams';
 import { CommandFailed, EXIT, realTerminal } from './terminal';
 import type { Terminal } from './terminal';
-import { ApiRefused } from './api';
 import { eraseCommands } from './erase';
 import { evalCommands } from './eval';
 import { replayCommands } from './replay';
@@ -86,20 +85,25 @@ async function interruptible<T>(work: (signal: AbortSignal) => Promise<T>): Prom
 
 function failed(error: unknown, terminal: Terminal): number {
   if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.ok : EXIT.failed;
-  if (error instanceof CommandFailed || error instanceof ApiRefused || isSaid(error))
-    terminal.say(`runyard: ${error.message}`);
+  if (error instanceof CommandFailed || isSaid(error)) terminal.say(`runyard: ${error.message}`);
   else terminal.say(`runyard: ${described(error)}`);
   return EXIT.failed;
 }
 
 /** What the API or a check of a file says is for people as it is. */
-const isSaid = (error: unknown): error is Error =>
-  error instanceof Refused || error instanceof NoAnswer || error instanceof Problem;
+const isSaid = (error: unknown): error is Error => error instanceof Refused || error instanceof Problem;
 
 /** A refused connection says what to do; anything else is a defect and keeps its stack. */
 function described(error: unknown): string {
+  if (error instanceof NoAnswer) return `${error.message}${why(error.cause)}; is Runyard running?`;
   const { code, stack, message } = Object(error) as { code?: unknown; stack?: string; message?: string };
   if (code === 'ECONNREFUSED') return 'The database does not answer; is Runyard running?';
   if (code === '28P01' || code === '28000') return 'The database refuses the login of the connection';
   return stack ?? message ?? String(error);
+}
+
+/** The system's code for why there was no answer; fetch hides it in a cause of its own. */
+function why(failure: unknown): string {
+  const { cause } = Object(failure) as { cause?: { code?: string } };
+  return cause?.code === undefined ? '' : ` (${cause.code})`;
 }

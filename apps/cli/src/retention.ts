@@ -1,4 +1,4 @@
-import { Api } from './api';
+import { apiOf } from './api';
 import { examples } from './command';
 import type { CommandLine, Commands } from './command';
 import type { Command } from 'commander';
@@ -43,9 +43,7 @@ export const retentionCommands: Commands = (program, line) => {
     .action((days: string) =>
       line.run(async () => {
         const retention_days = days === 'never' ? null : wholeDays(days);
-        const { org_id } = await Api.of(line.file()).call<{ org_id: string }>('PATCH', '/v1/org', {
-          retention_days,
-        });
+        const { org_id } = await apiOf(line.file()).call('PATCH /v1/org', { body: { retention_days } });
         line.terminal.out(`${org_id} ${kept(retention_days)}`);
         return EXIT.ok;
       }),

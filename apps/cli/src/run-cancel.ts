@@ -1,28 +1,10 @@
 import { setTimeout as wait } from 'node:timers/promises';
-import { Api } from './api';
+import type { Cancellation, Runyard } from '@runyard/client';
+import { apiOf } from './api';
 import type { CommandLine, Commands } from './command';
 import { CommandFailed, EXIT } from './terminal';
 
 type Group = Parameters<Commands>[0];
-
-/** What a cancel came to, as far as the command line shows it. */
-export interface Receipt {
-  requested_at: string | null;
-  requested_by: string | null;
-  quiet_at: string | null;
-  confirmed: boolean;
-  unconfirmed: string[];
-  tokens_after_request: number;
-  runs: {
-    run_id: string;
-    agent_id: string | null;
-    state: string;
-    quiet_at: string | null;
-    stopped: { kind: string; name: string; outcome: string }[];
-    calls_not_sent: number;
-    tokens_after_request: number;
-  }[];
-}
 
 const EVERY_MS = 200;
 const WAIT_SECONDS = 15;
@@ -35,7 +17,7 @@ export function cancelCommands(runs: Group, line: CommandLine): void {
     .option('--json', 'print what the API answers')
     .option('--wait <seconds>', 'how long to wait until all is quiet; 0: not at all', String(WAIT_SECONDS))
     .action((runId: string, options: { json?: boolean; wait: string }) =>
-      line.run(() => cancel(Api.of(line.file()), runId, options, line)),
+      line.run(() => cancel(apiOf(line.file()), runId, options, line)),
     );
   runs
     .command('receipt <run>')
@@ -43,7 +25,7 @@ export function cancelCommands(runs: Group, line: CommandLine): void {
     .option('--json', 'print what the API answers')
     .action((runId: string, options: { json?: boolean }) =>
       line.run(async () => {
-        const receipt = await receiptOf(Api.of(line.file()), runId);
+        const receipt = await receiptOf(apiOf(line.file()), runId);
         const lines = options.json ? [JSON.stringify(receipt)] : receiptLines(receipt);
         for (const text of lines) line.terminal.out(text);
         return receipt.confirmed ? EXIT.ok : EXIT.found;
@@ -51,18 +33,18 @@ export function cancelCommands(runs: Group, line: CommandLine): void {
     );
 }
 
-const path = (runId: string, part: string): string => `/v1/runs/${encodeURIComponent(runId)}/${part}`;
-const receiptOf = (api: Api, runId: string): Promise<Receipt> => api.call('GET', path(runId, 'cancellation'));
+const receiptOf = (api: Runyard, run_id: string): Promise<Cancellation> =>
+  api.call('GET /v1/runs/{run_id}/cancellation', { path: { run_id } });
 
 async function cancel(
-  api: Api,
+  api: Runyard,
   runId: string,
   options: { json?: boolean; wait: string },
   { terminal }: CommandLine,
 ): Promise<number> {
   const seconds = Number(options.wait);
   if (!(seconds >= 0)) throw new CommandFailed('--wait takes a number of seconds');
-  const answer = await api.call<{ state: string }>('POST', path(runId, 'cancel'));
+  const answer = await api.runs.cancel(runId);
   const until = performance.now() + seconds * 1_000;
   let receipt = seconds > 0 ? await receiptOf(api, runId) : undefined;
   while (receipt && !receipt.confirmed && performance.now() < until) {
@@ -76,7 +58,7 @@ async function cancel(
 }
 
 /** The receipt for people: what stopped where, when all was quiet, and what it still cost. */
-export function receiptLines(receipt: Receipt): string[] {
+export function receiptLines(receipt: Cancellation): string[] {
   if (receipt.requested_at === null) return ['Nobody has asked this run to be cancelled'];
   const runs = receipt.runs.map((run) => {
     const stopped = run.stopped.map(

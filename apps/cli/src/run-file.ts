@@ -1,20 +1,21 @@
+import type { Runyard } from '@runyard/client';
 import { RUN_EVENTS } from '@runyard/contracts';
-import type { Api, EventPage, RunEventFrame } from './api';
+import type { RunEventFrame } from './run-views';
 import { CommandFailed } from './terminal';
 
 /** A page of events; the API's own maximum is larger. */
 const PAGE = 500;
 
 /** Every event of a run so far, one line each. */
-export async function exportRun(api: Api, runId: string): Promise<string[]> {
+export async function exportRun(api: Runyard, run_id: string): Promise<string[]> {
   const lines: string[] = [];
-  let after = '';
+  let after: string | undefined;
   for (;;) {
-    const path = `/v1/runs/${encodeURIComponent(runId)}/events?limit=${PAGE}${after}`;
-    const page = await api.call<EventPage>('GET', path);
+    const query = { limit: PAGE, after };
+    const page = await api.call('GET /v1/runs/{run_id}/events', { path: { run_id }, query });
     lines.push(...page.data.map((event) => JSON.stringify(event)));
     if (page.next_cursor === null) return lines;
-    after = `&after=${encodeURIComponent(page.next_cursor)}`;
+    after = page.next_cursor;
   }
 }
 

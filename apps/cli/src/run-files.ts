@@ -1,5 +1,5 @@
 import { readFileSync, writeFileSync } from 'node:fs';
-import { Api } from './api';
+import { apiOf } from './api';
 import type { Commands } from './command';
 import { exportRun, readExport } from './run-file';
 import { EventLines } from './run-views';
@@ -14,7 +14,7 @@ export const fileCommands: Commands = (runs, line) => {
     .option('--output <file>', 'into a file instead of stdout')
     .action((runId: string, options: { output?: string }) =>
       line.run(async () => {
-        const lines = await exportRun(Api.of(line.file()), runId);
+        const lines = await exportRun(apiOf(line.file()), runId);
         if (options.output) writeFileSync(options.output, `${lines.join('\n')}\n`, { mode: 0o600 });
         else for (const text of lines) terminal.out(text);
         terminal.say(`${lines.length} events of ${runId}`);

@@ -1,5 +1,6 @@
 import type { Command } from 'commander';
-import { Api } from './api';
+import type { Runyard } from '@runyard/client';
+import { apiOf } from './api';
 import { whole } from './command';
 import type { CommandLine } from './command';
 import { EXIT } from './terminal';
@@ -16,7 +17,7 @@ interface ForkOptions {
   json?: boolean;
 }
 
-type Follow = (api: Api, runId: string, json: boolean, signal: AbortSignal) => Promise<number>;
+type Follow = (api: Runyard, runId: string, json: boolean, signal: AbortSignal) => Promise<number>;
 
 /** `runs fork`: a new run from a step of a recorded one. */
 export function forkCommand(runs: Command, line: CommandLine, follow: Follow): void {
@@ -33,12 +34,12 @@ export function forkCommand(runs: Command, line: CommandLine, follow: Follow): v
     .option('--follow', 'watch it to its end')
     .option('--json', 'print what the API answers')
     .action((runId: string, options: ForkOptions) =>
-      line.run((signal) => fork(Api.of(line.file()), runId, options, line, follow, signal)),
+      line.run((signal) => fork(apiOf(line.file()), runId, options, line, follow, signal)),
     );
 }
 
 async function fork(
-  api: Api,
+  api: Runyard,
   runId: string,
   options: ForkOptions,
   { terminal }: CommandLine,
@@ -54,9 +55,8 @@ async function fork(
     tools: tools?.split(',').filter(Boolean),
     repeat_writes: repeatWrites,
   };
-  const headers: Record<string, string> = key === undefined ? {} : { 'idempotency-key': key };
-  const path = `/v1/runs/${encodeURIComponent(runId)}/fork`;
-  const forked = await api.call<{ run_id: string }>('POST', path, body, headers);
+  const path = { run_id: runId };
+  const forked = await api.call('POST /v1/runs/{run_id}/fork', { path, body, idempotencyKey: key });
   terminal.out(options.json ? JSON.stringify(forked) : forked.run_id);
   if (options.follow) return follow(api, forked.run_id, options.json === true, signal);
   terminal.say(`Watch it with: runyard runs follow ${forked.run_id}`);

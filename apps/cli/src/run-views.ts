@@ -1,32 +1,25 @@
-import type { RunEventFrame } from './api';
+import type { Run, Step } from '@runyard/client';
 import { LiveRun } from '../../../deploy/local/live-run';
 import { table } from './terminal';
 
-/** What the command line shows of a run's row. */
-export interface RunRow {
+/** One event of a run, as the API gives it. */
+export interface RunEventFrame {
   run_id: string;
-  agent_id: string;
-  agent_version: number;
-  trigger: string;
-  state: string;
-  termination: string | null;
-  reason: string | null;
-  created_at: string;
-  started_at: string | null;
-  ended_at: string | null;
-  output: string | null;
-  error?: { code: string; text: string } | null;
-  model?: string;
-  steps: number;
-  model_calls: number;
-  tool_calls: number;
-  total_tokens?: number;
+  type: string;
+  time: string;
   position: string;
+  actor: string;
+  data: Record<string, unknown>;
 }
 
-export interface StepRow {
-  seq: number;
-  kind: string;
+/** What the command line shows of a run's row. */
+export interface RunRow extends Run {
+  error?: { code: string; text: string } | null;
+  model?: string;
+  total_tokens?: number;
+}
+
+export interface StepRow extends Step {
   tool?: string | null;
   model?: string | null;
   outcome: string;

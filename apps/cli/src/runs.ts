@@ -1,14 +1,15 @@
 import { readFileSync } from 'node:fs';
 import { Option } from 'commander';
-import { RUN_STATES, TRIGGERS } from '@runyard/contracts';
-import { Api } from './api';
+import { MODES, RUN_STATES, TRIGGERS } from '@runyard/contracts';
+import type { Body, Query, Runyard } from '@runyard/client';
+import { apiOf } from './api';
 import { examples } from './command';
 import type { CommandLine, Commands } from './command';
 import { cancelCommands } from './run-cancel';
 import { forkCommand } from './run-fork';
 import { fileCommands } from './run-files';
 import { EventLines, listing, overview } from './run-views';
-import type { Inspection, RunRow } from './run-views';
+import type { Inspection, RunEventFrame, RunRow, StepRow } from './run-views';
 import { EXIT } from './terminal';
 
 export const runsCommands: Commands = (program, line) => {
@@ -37,12 +38,10 @@ export const runsCommands: Commands = (program, line) => {
 
 type Group = Parameters<Commands>[0];
 
-const path = (runId: string, part = ''): string => `/v1/runs/${encodeURIComponent(runId)}${part}`;
-
 interface ListOptions {
   agent?: string;
-  state?: string;
-  trigger?: string;
+  state?: Query<'GET /v1/runs'>['state'];
+  trigger?: Query<'GET /v1/runs'>['trigger'];
   conversation?: string;
   from?: string;
   to?: string;
@@ -62,34 +61,31 @@ function reading(runs: Group, line: CommandLine): void {
     .option('--to <time>', 'began before (RFC 3339)')
     .option('--limit <n>', 'how many at most', '20')
     .option('--json', 'one JSON object a line')
-    .action((options: ListOptions) => line.run(() => list(Api.of(line.file()), options, line)));
+    .action((options: ListOptions) => line.run(() => list(apiOf(line.file()), options, line)));
   runs
     .command('show <run>')
     .description('Shows a run with its steps, or what its row was at an earlier moment.')
     .option('--as-of <place>', 'as of this position in the log, or this time (RFC 3339)')
     .option('--json', 'the whole inspection as JSON')
     .action((runId: string, options: ShowOptions) =>
-      line.run(() => show(Api.of(line.file()), runId, options, line)),
+      line.run(() => show(apiOf(line.file()), runId, options, line)),
     );
   runs
     .command('follow <run>')
     .description('Watches a run from its beginning to its end. Exit code 1: it did not succeed.')
     .option('--json', 'one event a line')
     .action((runId: string, options: { json?: boolean }) =>
-      line.run((signal) => follow(Api.of(line.file()), runId, options, line, signal)),
+      line.run((signal) => follow(apiOf(line.file()), runId, options, line, signal)),
     );
 }
 
 async function list(
-  api: Api,
-  { json, agent, conversation, ...rest }: ListOptions,
+  api: Runyard,
+  { json, agent, conversation, limit, ...rest }: ListOptions,
   { terminal }: CommandLine,
 ): Promise<number> {
-  const filters = { ...rest, agent_id: agent, conversation_id: conversation };
-  const query = new URLSearchParams(
-    Object.entries(filters).filter((pair): pair is [string, string] => pair[1] !== undefined),
-  );
-  const { data } = await api.call<{ data: RunRow[] }>('GET', `/v1/runs?${query.toString()}`);
+  const query = { ...rest, limit: Number(limit), agent_id: agent, conversation_id: conversation };
+  const { data } = await api.call('GET /v1/runs', { query });
   if (json) for (const run of data) terminal.out(JSON.stringify(run));
   else for (const text of listing(data)) terminal.out(text);
   if (data.length === 0) terminal.say('There are no such runs');
@@ -102,28 +98,31 @@ interface ShowOptions {
 }
 
 async function show(
-  api: Api,
+  api: Runyard,
   runId: string,
   { json, asOf }: ShowOptions,
   { terminal }: CommandLine,
 ): Promise<number> {
-  const found =
-    asOf === undefined
-      ? await api.call<Inspection>('GET', path(runId, '/inspect'))
-      : await then(api, runId, asOf);
+  const found = await (asOf === undefined ? now(api, runId) : then(api, runId, asOf));
   if (json) terminal.out(JSON.stringify(found));
   else for (const text of overview(found)) terminal.out(text);
   return EXIT.ok;
 }
 
+async function now(api: Runyard, runId: string): Promise<Inspection> {
+  const found = await api.runs.inspect(runId);
+  return { ...found, steps: found.steps as StepRow[], tree: found.tree as Inspection['tree'] };
+}
+
 /** A row as of an earlier moment; steps and tree are told as of now alone. */
-async function then(api: Api, runId: string, asOf: string): Promise<Inspection> {
-  const run = await api.call<RunRow>('GET', path(runId, `?as_of=${encodeURIComponent(asOf)}`));
+async function then(api: Runyard, runId: string, asOf: string): Promise<Inspection> {
+  const path = { run_id: runId };
+  const run: RunRow = await api.call('GET /v1/runs/{run_id}', { path, query: { as_of: asOf } });
   return { run, steps: [], tree: [], totals: { runs: 1, total_tokens: run.total_tokens ?? 0 } };
 }
 
 async function follow(
-  api: Api,
+  api: Runyard,
   runId: string,
   { json }: { json?: boolean },
   { terminal }: CommandLine,
@@ -131,10 +130,10 @@ async function follow(
 ): Promise<number> {
   const lines = new EventLines();
   let last = '';
-  for await (const event of api.follow(runId, signal)) {
+  for await (const { cursor: _cursor, ...event } of api.runs.stream(runId, { signal })) {
     last = event.type;
     if (json) terminal.out(JSON.stringify(event));
-    else for (const text of lines.of(event)) terminal.out(text);
+    else for (const text of lines.of(event as RunEventFrame)) terminal.out(text);
   }
   return last === 'RunSucceeded' ? EXIT.ok : EXIT.found;
 }
@@ -145,24 +144,24 @@ function starting(runs: Group, line: CommandLine): void {
     .description('Starts a run; input "-" is read from stdin.')
     .option('--conversation <id>', 'as a turn of this conversation')
     .option('--key <key>', 'idempotency key: the same key is the same run, for ever')
-    .option('--mode <mode>', 'plan, ask or auto')
+    .addOption(new Option('--mode <mode>', 'plan, ask or auto').choices([...MODES]))
     .option('--follow', 'watch it to its end')
     .option('--json', 'print what the API answers')
     .action((agent: string, input: string, options: StartOptions) =>
-      line.run((signal) => start(Api.of(line.file()), agent, input, options, line, signal)),
+      line.run((signal) => start(apiOf(line.file()), agent, input, options, line, signal)),
     );
 }
 
 interface StartOptions {
   conversation?: string;
   key?: string;
-  mode?: string;
+  mode?: Body<'POST /v1/runs'>['mode'];
   follow?: boolean;
   json?: boolean;
 }
 
 async function start(
-  api: Api,
+  api: Runyard,
   agent: string,
   input: string,
   { conversation, key, mode, ...how }: StartOptions,
@@ -171,8 +170,7 @@ async function start(
 ): Promise<number> {
   const text = input === '-' ? readFileSync(0, 'utf8') : input;
   const body = { agent_id: agent, input: text, conversation_id: conversation, mode };
-  const headers: Record<string, string> = key === undefined ? {} : { 'idempotency-key': key };
-  const started = await api.call<{ run_id: string }>('POST', '/v1/runs', body, headers);
+  const started = await api.runs.start(body, { idempotencyKey: key });
   line.terminal.out(how.json ? JSON.stringify(started) : started.run_id);
   if (how.follow) return follow(api, started.run_id, how, line, signal);
   line.terminal.say(`Watch it with: runyard runs follow ${started.run_id}`);
@@ -181,14 +179,14 @@ async function start(
 
 function controlling(runs: Group, line: CommandLine): void {
   cancelCommands(runs, line);
-  for (const word of ['pause', 'resume'])
+  for (const word of ['pause', 'resume'] as const)
     runs
       .command(`${word} <run>`)
       .description(`${word[0]?.toUpperCase()}${word.slice(1)}s a run; saying it twice is harmless.`)
       .option('--json', 'print what the API answers')
       .action((runId: string, options: { json?: boolean }) =>
         line.run(async () => {
-          const answer = await Api.of(line.file()).call<{ state: string }>('POST', path(runId, `/${word}`));
+          const answer = await apiOf(line.file()).runs[word](runId);
           line.terminal.out(options.json ? JSON.stringify(answer) : `${runId} ${answer.state}`);
           return EXIT.ok;
         }),
