@@ -8,6 +8,8 @@ import { World } from './world';
 
 jest.setTimeout(180_000);
 
+type Row = Record<string, unknown>;
+
 let world: World;
 beforeAll(async () => {
   world = await World.open({
@@ -72,6 +74,54 @@ describe('as of an earlier moment', () => {
       agent_version: 2,
     });
     await expect(then('2020-01-01T00:00:00Z')).rejects.toMatchObject({ code: 'not_found' });
+    const shown = await world.runyard('agents', 'show', 'changing', '--as-of', agent.position);
+    expect([shown.code, shown.out[0], shown.out.at(-1)]).toEqual([
+      0,
+      'agent     changing v1, First',
+      'Be first.',
+    ]);
+    const listed = await world.runyard('agents', 'list', '--json');
+    expect(listed.out.map((line) => (JSON.parse(line) as { name: string }).name)).toContain('Second');
+  });
+
+  test('a budget is as it stood then: before the first run of an owner nothing was spent', async () => {
+    const before = new Date().toISOString();
+    await world.ran('quick', 'Spend something');
+    const tokens = async (...more: string[]) => {
+      const { code, out } = await world.runyard('budgets', 'show', world.userId, '--json', ...more);
+      return code === 0 && (JSON.parse(out.join('')) as { settled: number; reserved: number });
+    };
+    const now = await eventually(async () => {
+      const seen = await tokens();
+      return seen && seen.settled > 0 && seen.reserved === 0 && seen;
+    });
+    const then = await tokens('--as-of', before);
+    expect(then && then.settled < now.settled).toBe(true);
+    await eventually(async () => {
+      const seen = await tokens('--as-of', new Date().toISOString());
+      return seen && seen.settled >= now.settled;
+    });
+    const listed = await world.runyard('budgets', 'list', '--as-of', new Date().toISOString());
+    expect(listed.out.join('\n')).toContain(world.userId);
+    expect((await world.runyard('budgets', 'show', world.userId, '--week', '2020-01-05')).said).toContain(
+      'not_found: The owner has no such week',
+    );
+  });
+
+  test('the board is as it stood then, cards that were deleted since among them', async () => {
+    const task = { title: 'Count the screws', agent_id: 'quick' };
+    const { task_id, position } = await world.api.call<Row>('POST', '/v1/tasks', task);
+    const { lock } = await world.api.call<{ lock: { fence: number } }>('POST', `/v1/tasks/${task_id}/lock`, {
+      ttl_seconds: 60,
+    });
+    await world.api.call('DELETE', `/v1/tasks/${task_id}?fence=${lock.fence}`);
+    const titles = async (...more: string[]) =>
+      (await world.runyard('board', 'list', '--json', ...more)).out.map((line) => JSON.parse(line) as Row);
+    await eventually(async () => (await titles()).length === 0);
+    expect(await titles('--as-of', String(position), '--column', 'todo')).toMatchObject([task]);
+    const shown = await world.runyard('board', 'show', String(task_id), '--as-of', String(position));
+    expect([shown.code, shown.out[0]]).toEqual([0, `task      ${task_id}, Count the screws`]);
+    expect((await world.runyard('board', 'show', String(task_id))).code).toBe(2);
   });
 });
 

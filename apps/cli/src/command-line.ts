@@ -3,7 +3,10 @@ import { auditCommands } from './audit';
 import { NoAnswer, Refused } from '@runyard/client';
 import { Problem } from '@runyard/contracts';
 import { activityCommands } from './activity';
+import { agentsCommands } from './agents';
 import { archiveCommands } from './archive';
+import { boardCommands } from './board';
+import { budgetsCommands } from './budgets';
 import type { CommandLine, Commands } from './command';
 import { coloursWanted } from './config';
 import { deadCommands } from './dead';
@@ -21,6 +24,9 @@ import { verifyCommands } from './verify';
 /** Groups of commands, in the order of the help. */
 const COMMANDS: readonly Commands[] = [
   runsCommands,
+  agentsCommands,
+  budgetsCommands,
+  boardCommands,
   activityCommands,
   streamsCommands,
   deadCommands,

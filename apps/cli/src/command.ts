@@ -19,6 +19,18 @@ export const examples = (...lines: readonly [command: string, does: string][]): 
   return `Examples:\n${lines.map(([command, does]) => `  ${command.padEnd(width)}   ${does}`).join('\n')}\n`;
 };
 
+/** Of commands that look back. */
+export const AS_OF = [
+  '--as-of <place>',
+  'as of this position in the log, or this time (RFC 3339)',
+] as const satisfies readonly [string, string];
+
+/** Facts of one thing, a line each; what it does not have is a dash. */
+export const factLines = (facts: readonly (readonly [string, string | number | null])[]): string[] => {
+  const width = Math.max(...facts.map(([name]) => name.length));
+  return facts.map(([name, value]) => `${name.padEnd(width)}  ${value ?? '–'}`);
+};
+
 /** A whole number from 0 on, for options. */
 export function whole(text: string): number {
   const value = Number(text);
