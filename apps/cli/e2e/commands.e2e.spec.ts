@@ -8,7 +8,10 @@ import { World } from './world';
 
 jest.setTimeout(180_000);
 
-type Row = Record<string, unknown>;
+interface Row {
+  task_id: string;
+  position: string;
+}
 
 let world: World;
 beforeAll(async () => {
@@ -118,10 +121,10 @@ describe('as of an earlier moment', () => {
     const titles = async (...more: string[]) =>
       (await world.runyard('board', 'list', '--json', ...more)).out.map((line) => JSON.parse(line) as Row);
     await eventually(async () => (await titles()).length === 0);
-    expect(await titles('--as-of', String(position), '--column', 'todo')).toMatchObject([task]);
-    const shown = await world.runyard('board', 'show', String(task_id), '--as-of', String(position));
+    expect(await titles('--as-of', position, '--column', 'todo')).toMatchObject([task]);
+    const shown = await world.runyard('board', 'show', task_id, '--as-of', position);
     expect([shown.code, shown.out[0]]).toEqual([0, `task      ${task_id}, Count the screws`]);
-    expect((await world.runyard('board', 'show', String(task_id))).code).toBe(2);
+    expect((await world.runyard('board', 'show', task_id)).code).toBe(2);
   });
 });
 
