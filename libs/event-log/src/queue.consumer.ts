@@ -72,9 +72,11 @@ export class QueueWorker implements QueueConsumer {
   }
 
   private take(delivery: Delivery): void {
-    const one = new InHand(this.parts.exchange, delivery, (reply, payload) =>
-      this.parts.connection.publish(reply, payload),
-    );
+    const { connection, exchange } = this.parts;
+    // Said by timers: after the connection was closed the throw would be caught by nobody and end the process.
+    const say = (reply: string, payload: string) =>
+      connection.isClosed() ? undefined : connection.publish(reply, payload);
+    const one = new InHand(exchange, delivery, say);
     if (this.stopped) return void one.giveBack(0);
     this.inHand.add(one);
     this.ready.push(one);

@@ -1,4 +1,6 @@
 import { connectDatabase } from '@runyard/persistence';
+import { NatsRpcClient } from '@runyard/service';
+import { ledgerBudgets } from '../budgets.adapter';
 import { FakeBudgets } from './fake-budgets';
 import { Outside, placeIn } from './script';
 import type { Answer } from './script';
@@ -6,7 +8,8 @@ import { TestExecutor } from './test-executor';
 import type { ToolResult } from '../../tools/types';
 
 // An executor in a process of its own, in order to be killed. Its models and tools are an HTTP server of the spec's.
-const [natsUrl = '', url = '', acrossUrl = '', outsideUrl = ''] = process.argv.slice(2);
+// `ledger`: it asks the real one, otherwise nobody has a cap.
+const [natsUrl = '', url = '', acrossUrl = '', outsideUrl = '', budgets = ''] = process.argv.slice(2);
 
 const connect = () =>
   connectDatabase({ url, acrossUrl, applicationName: 'executor child', poolSize: 4, acrossPoolSize: 4 });
@@ -21,21 +24,29 @@ async function ask<T>(what: string, body: object, signal: AbortSignal): Promise<
 }
 
 const outside = new Outside({
-  model: ({ messages, signal }) => ask<Answer>('model', placeIn(messages), signal),
+  model: ({ messages, maxOutputTokens, signal }) =>
+    ask<Answer>('model', { ...placeIn(messages), maxOutputTokens }, signal),
   tool: ({ runId, callId, idempotencyKey, tool, signal }) =>
     ask<ToolResult>('tool', { runId, callId, idempotencyKey, tool: tool.name }, signal),
 });
 outside.remembers = false;
 
-void TestExecutor.start({
-  nats: { url: natsUrl },
-  database: { connect },
-  db: connect(),
-  outside,
-  budgets: new FakeBudgets(),
-  logLevel: 'silent',
-  guests: new Set(),
-}).then((executor) => {
+// Without a spec there is nobody left who would end it.
+process.once('disconnect', () => process.exit());
+
+void TestExecutor.start(
+  {
+    nats: { url: natsUrl },
+    database: { connect },
+    db: connect(),
+    outside,
+    budgets: new FakeBudgets(),
+    logLevel: 'silent',
+    guests: new Set(),
+  },
+  null,
+  budgets === 'ledger' ? { budgets: (connection) => ledgerBudgets(new NatsRpcClient(connection)) } : {},
+).then((executor) => {
   process.on('SIGTERM', () => void executor.stop().then(() => process.exit(0)));
   process.send?.({ instance: executor.executor.instance });
 });

@@ -12,6 +12,7 @@ export interface OutsideCall {
   /** Of model calls: what the run was asked, and which turn it is. */
   input: string;
   step: number;
+  maxOutputTokens: number;
   /** Of tool calls. */
   runId: string;
   callId: string;

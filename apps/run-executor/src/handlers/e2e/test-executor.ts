@@ -1,7 +1,7 @@
 import type { IntakeAnswer, LogStream, RunRequest } from '@runyard/contracts';
 import { workSubject } from '@runyard/contracts';
 import { connectEventLog, RetryLater, streamSource } from '@runyard/event-log';
-import type { EventLogConnection, QueueConsumer } from '@runyard/event-log';
+import type { EventLogConnection, NatsConnection, QueueConsumer } from '@runyard/event-log';
 import { runProjection } from '@runyard/persistence';
 import type { Database } from '@runyard/persistence';
 import { createLogger, REACTION_BATCH, reactionProjection } from '@runyard/service';
@@ -14,6 +14,7 @@ import { assemble, reactionsOf } from '../assembly.process';
 import type { Executor } from '../assembly.process';
 import { childrenReaction } from '../children-reaction.process';
 import { ControlsController } from '../controls.controller';
+import type { Budgets } from '../budgets.adapter';
 import { tappedBudgets } from './fake-budgets';
 import type { FakeBudgets } from './fake-budgets';
 import type { RunTelemetry } from '../telemetry.adapter';
@@ -42,6 +43,8 @@ export interface Circumstances {
   models?: () => ModelAdapter;
   tools?: ToolRunner;
   telemetry?: RunTelemetry;
+  /** A real ledger instead of the world's. */
+  budgets?: (connection: NatsConnection) => Budgets;
   /** Another way to the bus than straight, for instance a faulty one. */
   servers?: string;
 }
@@ -91,7 +94,7 @@ export class TestExecutor {
       connection: bus.connection,
       db,
       logger: createLogger('test', world.logLevel),
-      budgets: tappedBudgets(world.budgets, tap),
+      budgets: tappedBudgets(at.budgets?.(bus.connection) ?? world.budgets, tap),
       models: at.models ?? (() => scriptedModel(world.outside, tap)),
       tools: at.tools ?? scriptedTools(world.outside, tap),
       random: () => 0,

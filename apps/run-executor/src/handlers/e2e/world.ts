@@ -26,7 +26,7 @@ import type { EventLogConnection } from '@runyard/event-log';
 import { archiveProjection, runProjection } from '@runyard/persistence';
 import type { Database } from '@runyard/persistence';
 import { eventually, freshDatabase, startNats } from '@runyard/testing';
-import type { TestDatabase, TestNats } from '@runyard/testing';
+import type { TestDatabase, TestNats, TestSchema } from '@runyard/testing';
 import { RUN_MIGRATIONS } from '../../migrations';
 import { runsProjection } from '../../projections/runs.projection';
 import { eventsOf } from '../run-commits';
@@ -49,6 +49,8 @@ export interface Setting {
   model?: Partial<AllowedModel>;
   /** Beside the scripted ones. */
   tools?: CatalogueTool[];
+  /** Schemas of other services that the spec starts. */
+  schemas?: TestSchema[];
   /** A Postgres of the spec's own. */
   postgresUrl?: string;
 }
@@ -71,7 +73,7 @@ export class World implements AsyncDisposable, Ground {
   static async create(setting: Setting = {}): Promise<World> {
     const { postgresUrl } = setting;
     const nats = await startNats();
-    const schemas = [{ service: 'run-executor', migrations: RUN_MIGRATIONS }];
+    const schemas = [{ service: 'run-executor', migrations: RUN_MIGRATIONS }, ...(setting.schemas ?? [])];
     const database = await freshDatabase(schemas, postgresUrl ? { url: postgresUrl } : {});
     const bus = await connectEventLog({ servers: nats.url, name: 'test' });
     const world = new World(nats, database, bus, database.connect('run-executor'));
@@ -122,6 +124,12 @@ export class World implements AsyncDisposable, Ground {
 
   async types(runId: string): Promise<string[]> {
     return (await this.events(runId)).map((event) => event.type);
+  }
+
+  /** Type of the last event of a run's log; undefined: it has none. */
+  async lastType(runId: string): Promise<string | undefined> {
+    const last = await this.bus.log.last(subjectOf('runs', ORG, runId));
+    return last && eventsOf([last]).at(-1)?.type;
   }
 
   /** Waits until an event of a type is in the run's log. */
