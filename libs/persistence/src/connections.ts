@@ -1,3 +1,4 @@
+import { setTimeout as pause } from 'node:timers/promises';
 import { Client, Pool } from 'pg';
 import type { ClientBase, ClientConfig, PoolClient } from 'pg';
 import { columnTypes } from './integers';
@@ -45,20 +46,42 @@ function settings({ url, applicationName, searchPath, statementTimeoutMs }: Conn
   };
 }
 
+/** Longest wait for the server to hang up on connections that were closed, milliseconds. */
+const HANG_UP_MS = 2_000;
+
+export interface OpenPool {
+  pool: Pool;
+  /** Ends when every connection is closed at both ends: a server that is stopped next cuts none off. */
+  close(): Promise<void>;
+}
+
 /** A pool that survives what happens to its connections (case C70) and lets nobody wait for ever (case C71). */
-export function openPool(options: PoolOptions): Pool {
+export function openPool(options: PoolOptions): OpenPool {
   const pool = new Pool({
     ...settings(options),
     max: options.size,
     connectionTimeoutMillis: options.waitMs,
     idleTimeoutMillis: 30_000,
   });
-  const lost = options.onLost ?? (() => undefined);
+  let closing = false;
+  const lost = (error: Error): void => void (closing || options.onLost?.(error));
+  const ends = new Map<PoolClient, Promise<void>>();
   pool.on('error', lost);
   // The pool listens to idle clients only: one that breaks while checked out and between queries would end the process.
   // Once per client, at its birth, so that listeners do not grow with its uses.
-  pool.on('connect', (client: PoolClient) => client.on('error', lost));
-  return pool;
+  pool.on('connect', (client: PoolClient) => {
+    client.on('error', lost);
+    const ended = new Promise<void>((resolve) => void client.once('end', resolve));
+    ends.set(client, ended);
+    void ended.then(() => ends.delete(client));
+  });
+  const close = async (): Promise<void> => {
+    closing = true;
+    await pool.end();
+    // The pool itself only says goodbye and does not wait for it to arrive.
+    await Promise.race([Promise.all(ends.values()), pause(HANG_UP_MS, undefined, { ref: false })]);
+  };
+  return { pool, close };
 }
 
 /** A connection outside of every pool; the caller ends it. */

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
-import { setImmediate as nextTurn } from 'node:timers/promises';
+import { setImmediate as nextTurn, setTimeout as pause } from 'node:timers/promises';
 import fc from 'fast-check';
-import { freshDatabase } from '@runyard/testing';
+import { faultyProxy, freshDatabase } from '@runyard/testing';
 import type { TestDatabase } from '@runyard/testing';
 import {
   cleanJson,
@@ -140,7 +140,7 @@ describe('C71 nobody waits for a second connection while holding one (vendurehq/
   });
 
   test('waiting for the pool is bounded and ends as `unavailable`', async () => {
-    const tight = database.connect('note-keeper', { poolSize: 1, waitMs: 100 });
+    const tight = database.connect('note-keeper', { poolSize: 1, waitMs: 3_000 });
     let release: () => void = () => undefined;
     const holding = tight.inOrg(A, () => new Promise<void>((resolve) => (release = resolve)));
     await expect(tight.inOrg(A, notes)).rejects.toMatchObject({
@@ -229,4 +229,44 @@ test('closing twice is closing once', async () => {
   await other.inOrg(A, (tx) => tx.query('SELECT 1'));
   await Promise.all([other.close(), other.close()]);
   await other.close();
+});
+
+describe('closing', () => {
+  /** A database that is reached through a proxy, with one connection open. */
+  async function distant() {
+    const url = new URL(database.urlFor('note-keeper'));
+    const proxy = await faultyProxy(Number(url.port));
+    url.host = new URL(proxy.url).host;
+    const lost: Error[] = [];
+    const other = database.connect('note-keeper', {
+      url: url.toString(),
+      onLost: (error) => lost.push(error),
+    });
+    await other.inOrg(A, (tx) => tx.query('SELECT 1'));
+    return { proxy, other, lost };
+  }
+
+  test('ends when the server has hung up, so that one which stops next cuts nothing off', async () => {
+    const { proxy, other } = await distant();
+    proxy.stall();
+    const ended = other.close().then(() => 'closed');
+    expect(await Promise.race([ended, pause(300, 'waits')])).toBe('waits');
+    proxy.heal();
+    expect(await ended).toBe('closed');
+    await proxy[Symbol.asyncDispose]();
+  });
+
+  test('loses nothing where the connection breaks meanwhile, and does not wait for a silent server', async () => {
+    const { proxy, other, lost } = await distant();
+    proxy.stall();
+    const ended = other.close();
+    proxy.cut();
+    await ended;
+    expect(lost).toEqual([]);
+    await proxy[Symbol.asyncDispose]();
+    const silent = await distant();
+    silent.proxy.stall();
+    await silent.other.close();
+    await silent.proxy[Symbol.asyncDispose]();
+  });
 });

@@ -1,7 +1,7 @@
-import type { Pool, PoolClient } from 'pg';
+import type { PoolClient } from 'pg';
 import { escapeLiteral } from 'pg';
 import { openClient, openPool, rowsOf } from './connections';
-import type { ConnectionOptions } from './connections';
+import type { ConnectionOptions, OpenPool } from './connections';
 import { translated } from './database.errors';
 import { refuseInsideTransaction, transact } from './transaction';
 import type { Database, Session, TransactionOptions, Tx } from './types';
@@ -36,19 +36,23 @@ class Door {
   private checked = false;
 
   constructor(
-    readonly pool: Pool,
+    private readonly open: OpenPool,
     readonly connection: ConnectionOptions & { waitMs: number },
   ) {}
 
   async run<T>(name: string, begin: string, work: (tx: Tx) => Promise<T>): Promise<T> {
     refuseInsideTransaction(name);
     try {
-      const client = await this.pool.connect();
+      const client = await this.open.pool.connect();
       if (!this.checked) await this.check(client);
       return await transact(client, name, begin, work);
     } catch (error) {
       throw translated(error);
     }
+  }
+
+  close(): Promise<void> {
+    return this.open.close();
   }
 
   /** A superuser passes by row-level security without a word: refuse to serve tenants with one. */
@@ -134,7 +138,7 @@ class PostgresDatabase implements Database {
 
   /** Closing twice is closing once: a service may be stopped by its host and by a signal. */
   close(): Promise<void> {
-    this.closed ??= Promise.all([this.tenants.pool.end(), this.across?.pool.end()]).then(() => undefined);
+    this.closed ??= Promise.all([this.tenants.close(), this.across?.close()]).then(() => undefined);
     return this.closed;
   }
 
