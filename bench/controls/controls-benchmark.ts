@@ -13,6 +13,7 @@ const WARM_UP = 10;
 
 /** What is measured, and the median that is promised of it. */
 const KINDS = {
+  'start to question': 1_000,
   'resolve to dispatch': 50,
   'cancel to quiet': 200,
   'a request that reads': undefined,
@@ -46,9 +47,16 @@ export async function controlsBenchmark(args: string[]): Promise<number> {
 }
 
 async function measure(setting: Setting, times: number): Promise<Measured> {
-  const measured: Measured = { 'resolve to dispatch': [], 'cancel to quiet': [], 'a request that reads': [] };
+  const measured: Measured = {
+    'start to question': [],
+    'resolve to dispatch': [],
+    'cancel to quiet': [],
+    'a request that reads': [],
+  };
   for (let time = 0; time < times; time++) {
-    measured['resolve to dispatch'].push(await resolveToDispatch(setting));
+    const { asked, dispatched } = await askedAndResolved(setting);
+    measured['start to question'].push(asked);
+    measured['resolve to dispatch'].push(dispatched);
     measured['cancel to quiet'].push(await cancelToQuiet(setting));
     measured['a request that reads'].push(await read(setting));
   }
@@ -58,21 +66,23 @@ async function measure(setting: Setting, times: number): Promise<Measured> {
 const startRun = async (api: ApiClient, agent: string): Promise<string> =>
   (await api.call<{ run_id: string }>('POST', '/v1/runs', { agent_id: agent, input: 'Go.' })).run_id;
 
-/** From the request that approves to the call's arrival at the tool. */
-async function resolveToDispatch({ api, outside }: Setting): Promise<number> {
+/** From a run's start to its question's place in the list; from the request that approves to the call's arrival at the tool. */
+async function askedAndResolved({ api, outside }: Setting): Promise<{ asked: number; dispatched: number }> {
+  const started = performance.now();
   const runId = await startRun(api, ASKS);
-  const asked = await eventually(async () => {
+  const question = await eventually(async () => {
     const path = `/v1/approvals?run_id=${runId}`;
     return (await api.call<{ data: { approval_id: string }[] }>('GET', path)).data[0];
   });
+  const asked = performance.now() - started;
   // The question is listed before its run has parked; an answer to a run under way would be another case.
   await inState(api, runId, 'awaiting_approval');
   const paid = outside.next('paid');
   const begun = performance.now();
-  await api.call('POST', `/v1/approvals/${asked.approval_id}/decision`, { verdict: 'approve' });
-  const took = (await paid) - begun;
+  await api.call('POST', `/v1/approvals/${question.approval_id}/decision`, { verdict: 'approve' });
+  const dispatched = (await paid) - begun;
   await inState(api, runId, 'succeeded');
-  return took;
+  return { asked, dispatched };
 }
 
 /** From the request that cancels to the end of the model call's connection. */

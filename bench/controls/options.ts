@@ -11,9 +11,9 @@ export interface ControlsOptions {
 
 export const HELP = `npm run bench -- controls [options]
 
-How soon a run obeys people, over the HTTP API and with real connections to a tool and a model, one at a time: from the
-request that approves a call to its arrival at the tool, and from the request that cancels a run to the end of its model
-call's connection. Beside both, a request that only reads. All services share a process.
+How soon a run obeys people, over the HTTP API and with real connections to a tool and a model, one at a time: from a run's
+start to the listing of what it asks, from the request that approves a call to its arrival at the tool, and from the request
+that cancels a run to the end of its model call's connection. Beside them, a request that only reads. All services share a process.
 
   --class A|B   only this class: A survives kill -9 of any process, B survives power loss
   --times N     decisions, and cancels (default 200)

@@ -163,7 +163,7 @@ describe('a work queue', () => {
     await first.stop();
     let seen = 0;
     await consume(b, { handler: async () => void seen++ });
-    await eventually(() => seen === 1, { withinMs: 2_000 });
+    await eventually(() => seen === 1);
   });
 
   it('refuses a message that is larger than a dead letter could hold', async () => {
@@ -211,7 +211,7 @@ describe('C73 the right to work is the claim in the log, a delivery only wakes (
       await publish(n);
       await wait(20);
     }
-    await eventually(async () => (await messagesIn('WORK')) === 0, { withinMs: 20_000 });
+    await eventually(async () => (await messagesIn('WORK')) === 0);
     stop = true;
     await faults;
     expect(executed.size).toBe(100);
@@ -222,7 +222,7 @@ describe('C73 the right to work is the claim in the log, a delivery only wakes (
   it('repeats a lost acknowledgement instead of the work', async () => {
     const attempts: number[] = [];
     await consume(shaky, {
-      ackWaitMs: 4_000,
+      ackWaitMs: 20_000,
       async handler(message) {
         attempts.push(message.attempt);
         proxy.lose('toServer');
@@ -231,7 +231,7 @@ describe('C73 the right to work is the claim in the log, a delivery only wakes (
     });
     await publish(1);
     await eventually(async () => attempts.length > 0 && (await messagesIn('WORK')) === 0, {
-      withinMs: 3_500,
+      withinMs: 18_000,
     });
     expect(attempts).toEqual([1]);
   });
@@ -266,7 +266,7 @@ describe('C74 a consumer is never silently deaf (nats-io/nats.node#590)', () => 
   it('after the server stood still for longer than its silence is borne', async () => {
     const consumer = await start();
     await nats.pause();
-    await eventually(() => consumer.lastSeenMs() > 4_000, { withinMs: 12_000 });
+    await eventually(() => consumer.lastSeenMs() > 4_000, { withinMs: 40_000 });
     await wait(10_000);
     nats.resume();
     await batch();
@@ -332,7 +332,7 @@ describe('C77 every message ends handled or dead-lettered, never both, never nei
       },
     });
     await publish(1);
-    await eventually(() => handled === 1, { withinMs: 12_000 });
+    await eventually(() => handled === 1);
     const gaps = times.slice(1).map((time, index) => time - (times[index] ?? 0));
     expect(times.length).toBeLessThanOrEqual(6);
     expect(gaps.every((gap, index) => index === 0 || gap > (gaps[index - 1] ?? 0) * 1.5)).toBe(true);

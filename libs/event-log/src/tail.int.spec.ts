@@ -148,7 +148,7 @@ describe.each([
     await wait(13_000); // longer than the client bears silence
     nats.resume();
     const second = await write(10);
-    await eventually(() => tail.got.length >= 20, { withinMs: 20_000 });
+    await eventually(() => tail.got.length >= 20);
     expect(tail.numbers()).toEqual([...first, ...second]);
   });
 
@@ -259,7 +259,7 @@ describe('consumers', () => {
       await eventually(() => tail.got.length > 10);
       tail.abort.abort();
     }
-    await eventually(async () => (await consumersOn('RUNS')) === 0, { withinMs: 5_000 });
+    await eventually(async () => (await consumersOn('RUNS')) === 0, { withinMs: 20_000 });
   });
 });
 

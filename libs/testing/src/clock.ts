@@ -15,3 +15,9 @@ export function fixedClock(start: number | string = '2026-11-30T12:00:00Z'): Fix
     set: (to) => void (time = parse(to)),
   };
 }
+
+/** Processor time that this process has used, milliseconds: bounds on it hold on a busy machine too. */
+export function processorMs(): number {
+  const { user, system } = process.cpuUsage();
+  return (user + system) / 1_000;
+}

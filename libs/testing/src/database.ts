@@ -57,6 +57,8 @@ class ClonedDatabase implements TestDatabase {
       applicationName: `test ${service}`,
       poolSize: 4,
       acrossPoolSize: 4,
+      // Connecting to a busy server may take longer than a service would bear.
+      waitMs: 30_000,
       ...options,
     });
     this.opened.push(database);

@@ -4,11 +4,11 @@ type Held<T> = Exclude<T, false | null | undefined | 0 | ''>;
 
 /**
  * Waits until a condition holds and returns what it returned. A condition that throws does not hold yet; its last error is
- * thrown after `withinMs` (default 10,000).
+ * thrown after `withinMs` (default 30,000: a busy machine is slow, and only a failure waits so long).
  */
 export async function eventually<T>(
   condition: () => T | Promise<T>,
-  { withinMs = 10_000, everyMs = 10 } = {},
+  { withinMs = 30_000, everyMs = 10 } = {},
 ): Promise<Held<T>> {
   const until = performance.now() + withinMs;
   for (;;) {

@@ -1,7 +1,7 @@
 export { freshDatabase } from './database';
 export type { TestDatabase, TestSchema } from './database';
 export { collectedSpans } from './collected-spans';
-export { fixedClock, type FixedClock } from './clock';
+export { fixedClock, processorMs, type FixedClock } from './clock';
 export { deciderSpec, type Past, type Then, type When } from './decider-spec';
 export { eventually } from './eventually';
 export { startNats, type StartNatsOptions, type TestNats } from './nats';

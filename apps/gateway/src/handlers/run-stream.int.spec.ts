@@ -141,7 +141,7 @@ describe('GET /v1/runs/{id}/events', () => {
     await harness.append(ORG, runId, started);
     await eventually(() => seen.length === 2);
     await harness.append(ORG, runId, succeeded);
-    await eventually(() => source.readyState === source.CLOSED, { withinMs: 20_000 });
+    await eventually(() => source.readyState === source.CLOSED);
     expect(seen).toEqual(['RunQueued', 'RunStarted', 'RunSucceeded']);
     expect(statuses).toEqual([200, 200, 204]);
   });
@@ -355,7 +355,7 @@ describe('C49 viewers come and go, runs do not notice (nestjs/nest#17352)', () =
       await Promise.all(Array.from({ length: 50 }, one));
       await harness.append(ORG, runId, turn(batch));
     }
-    await eventually(() => tail().size === 0 && streams().size === 0, { withinMs: 2_000 });
+    await eventually(() => tail().size === 0 && streams().size === 0);
     await harness.append(ORG, runId, succeeded);
     const events = await wholeStream(await ask(path));
     expect(types(events)).toEqual([
@@ -577,7 +577,7 @@ test('a gateway that stops lets its viewers go and closes', async () => {
   const body = wholeStream(answer);
   const before = performance.now();
   await stopping.stop();
-  expect(performance.now() - before).toBeLessThan(5_000);
+  expect(performance.now() - before).toBeLessThan(20_000);
   expect(types(await body)).toEqual(['RunQueued']);
 });
 

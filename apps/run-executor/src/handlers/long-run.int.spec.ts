@@ -71,7 +71,7 @@ it('takes over a run of a thousand steps without reading it for long', async () 
   );
   const took = performance.now() - startedAt;
   console.log(`taking over a run of 1,000 steps: ${Math.round(took)} ms`);
-  expect(took).toBeLessThan(5_000);
+  expect(took).toBeLessThan(20_000);
   expect(await world.ended(world.runId('half'))).toMatchObject({ type: 'RunSucceeded' });
   await heir.stop();
 });

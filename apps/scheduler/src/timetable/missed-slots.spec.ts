@@ -1,4 +1,5 @@
 import type { Schedule } from '@runyard/contracts';
+import { processorMs } from '@runyard/testing';
 import { dueSlots } from './missed-slots';
 import { planAnew } from './plan';
 import type { AgentFacts } from './plan';
@@ -66,7 +67,7 @@ describe('missed slots', () => {
   });
 
   test('every minute for a year of silence is bounded work', () => {
-    const started = performance.now();
+    const started = processorMs();
     const found = dueSlots(minutes, zones, {
       first: at('2025-01-01T00:00:00Z'),
       now: at('2026-01-01T00:00:30Z'),
@@ -77,7 +78,7 @@ describe('missed slots', () => {
       run: true,
       missed: { count: 1440, atLeast: true },
     });
-    expect(performance.now() - started).toBeLessThan(3_000);
+    expect(processorMs() - started).toBeLessThan(3_000);
   });
 });
 

@@ -1,4 +1,5 @@
 import type { Schedule } from '@runyard/contracts';
+import { processorMs } from '@runyard/testing';
 import { nextSlot, nextSlotBeyond, preview } from './next-slot';
 
 const at = (text: string): number => Date.parse(text);
@@ -28,11 +29,11 @@ function series(schedule: Schedule, zone: string, from: string, count: number): 
 
 describe('C01 a midnight that does not exist (harrisiirak/cron-parser#25)', () => {
   test('C01 daily 00:00 in São Paulo runs at the first instant after the gap, within 100 ms (harrisiirak/cron-parser#25)', () => {
-    const started = performance.now();
+    const started = processorMs();
     expect(next(daily('00:00'), 'America/Sao_Paulo', '2014-10-18T12:00:00-03:00')).toBe(
       '2014-10-19T03:00:00Z',
     );
-    expect(performance.now() - started).toBeLessThan(100);
+    expect(processorMs() - started).toBeLessThan(100);
   });
 
   test('C01 weekly Sunday 00:00 in Santiago grows strictly and stays on Sundays (harrisiirak/cron-parser#25)', () => {
@@ -132,9 +133,9 @@ describe('slots', () => {
   });
 
   test('a date that never comes is null, and soon', () => {
-    const started = performance.now();
+    const started = processorMs();
     expect(next(cron('0 0 30 2 *', 'UTC'), 'UTC', '2026-01-01T00:00:00Z')).toBeNull();
-    expect(performance.now() - started).toBeLessThan(1_000);
+    expect(processorMs() - started).toBeLessThan(1_000);
   });
 
   test('an interval keeps its beat over a pause', () => {

@@ -157,9 +157,9 @@ describe('the reference server over stdio', () => {
 
   it('C28 progress keeps a long operation alive (TulipFarm/tulipfarm#181)', async () => {
     await call(EVERYTHING, 'echo', { message: 'warm' });
-    const long = { duration: 3, steps: 6 };
+    const long = { duration: 4, steps: 16 };
     expect(
-      await call(EVERYTHING, 'trigger-long-running-operation', long, { timeoutMs: 1_500 }),
+      await call(EVERYTHING, 'trigger-long-running-operation', long, { timeoutMs: 3_000 }),
     ).toMatchObject({ ok: true });
     expect(
       await call(EVERYTHING, 'trigger-long-running-operation', { duration: 3, steps: 1 }, { timeoutMs: 500 }),
