@@ -53,7 +53,7 @@ export class Traces {
   }
 
   /** Where the log's server keeps its files, by its own command line. */
-  private logFolder(): string {
+  logFolder(): string {
     const args = readFileSync(`/proc/${this.world.nats.pid}/cmdline`, 'utf8').split('\0');
     const config = readFileSync(args[args.indexOf('-c') + 1] ?? '', 'utf8');
     return /store_dir:?\s*"?([^"\s]+)/.exec(config)?.[1] ?? '';

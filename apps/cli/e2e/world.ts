@@ -21,6 +21,8 @@ export interface WorldOptions {
   recordings: Record<string, unknown[]>;
   /** What the executor goes by, where it is not as everywhere. */
   executor?: Partial<ExecutorSettings>;
+  /** Another Postgres than that of all specs. */
+  server?: string;
 }
 
 /** The whole product on servers of its own, and its command line. */
@@ -36,9 +38,9 @@ export class World {
     readonly key: string,
   ) {}
 
-  static async open({ recordings, executor = {} }: WorldOptions): Promise<World> {
+  static async open({ recordings, executor = {}, server }: WorldOptions): Promise<World> {
     const folder = throwawayFolder('cli');
-    const [nats, database] = await Promise.all([startNats(), freshDatabase()]);
+    const [nats, database] = await Promise.all([startNats(), freshDatabase([], { url: server })]);
     const platform = await startPlatform(folder, nats, database, executor);
     for (const [name, turns] of Object.entries(recordings)) {
       const recording = { format: 'runyard-recording/1', model: 'recorded', dialogs: [{ name, turns }] };

@@ -1,6 +1,7 @@
 import { differences, MINIMUM_SERVER, streamOperations } from '@runyard/event-log';
 import { streamDefinitions } from '../../../deploy/nats/streams';
 import { newestOf, storedCheckpoints } from './checkpoints';
+import type { StoredCheckpoint } from './checkpoints';
 import { examples } from './command';
 import type { Commands } from './command';
 import { required } from './config';
@@ -117,20 +118,28 @@ async function readers(installation: Installation): Promise<Finding[]> {
     const findings: Finding[] = [];
     for (const one of newestOf(await installation.db.read(storedCheckpoints))) {
       const stream = await operations.report(one.stream);
-      const lag = Math.max(0, (stream?.lastSequence ?? 0) - one.position);
+      const lag = (stream?.lastSequence ?? 0) - one.position;
       const still = Date.now() - Date.parse(one.updatedAt) > STILL_MS;
       const lost = stream !== undefined && stream.incarnation !== one.incarnation;
-      const remedy = lost
-        ? `The stream was made anew: runyard archive restore ${one.stream} if it is empty, else runyard replay ${one.projection}`
-        : 'See what its service says in its log and at /ready; start it where it is down';
+      const ahead = stream !== undefined && lag < 0;
+      const place = ahead ? `${-lag} ahead of its end` : `${Math.max(0, lag)} behind`;
       findings.push({
         what: `${one.schema}.${one.projection}@${one.version}`,
-        found: `${one.stream} at ${one.position}, ${lag} behind${lost ? ', of another incarnation' : ''}`,
-        ...((lost || (lag > BEHIND && still)) && { remedy }),
+        found: `${one.stream} at ${one.position}, ${place}${lost ? ', of another incarnation' : ''}`,
+        ...((lost || ahead || (lag > BEHIND && still)) && { remedy: remedyOf(one, lost, ahead) }),
       });
     }
     return findings;
   } finally {
     operations.close();
   }
+}
+
+function remedyOf({ stream, projection }: StoredCheckpoint, lost: boolean, ahead: boolean): string {
+  if (lost)
+    return `The stream was made anew: runyard archive restore ${stream} if it is empty, else runyard replay ${projection}`;
+  // What the rows have seen is in the archive, so the stream is the one that is wrong.
+  if (ahead)
+    return `The stream is older than the rows: stop the services, delete ${stream} on the log's server, then runyard archive restore ${stream}`;
+  return 'See what its service says in its log and at /ready; start it where it is down';
 }
