@@ -19,7 +19,7 @@ import { AGENT_REGISTRY_PROJECTIONS } from '../src/projections';
 import { INSTALLATION, MODEL, RegistryFixture, TOOL, callerOf } from './fixture';
 import type { Org } from './fixture';
 
-jest.setTimeout(60_000);
+jest.setTimeout(120_000);
 
 const AGENT = { agent_id: 'helper', name: 'Helper', prompt: 'Help.' };
 type Written<R> = R & { position: string };
@@ -295,13 +295,13 @@ describe('agent registry', () => {
         agents_allowed: false,
       });
       expect(hidden.agents_allowed).toBe(false);
-      await fixture.call('tools.remove', ada, { name: 'lookup' });
+      const { position } = await fixture.call<{ position: string }>('tools.remove', ada, { name: 'lookup' });
       const row = await eventually(async () => {
         const agent = await get(ada);
         return agent.tools.length === 1 && agent;
       });
       expect(row).toMatchObject({ tools: ['second'], agent_version: 1, start_conditions: [] });
-      const { data } = await fixture.call<{ data: ToolRow[] }>('tools.list', ada);
+      const { data } = await fixture.call<{ data: ToolRow[] }>('tools.list', ada, { at_least: position });
       expect(data.map(({ name, agents_allowed }) => [name, agents_allowed])).toEqual([['second', false]]);
     });
 
@@ -438,7 +438,10 @@ describe('agent registry', () => {
         user_id: null,
       });
       expect(await authenticate(app.key)).toMatchObject({ user_id: null, roles: ['service'] });
-      const mine = await fixture.call<{ data: KeyRow[] }>('keys.list', eve);
+      const mine = await eventually(async () => {
+        const found = await fixture.call<{ data: KeyRow[] }>('keys.list', eve);
+        return found.data.length >= 2 && found;
+      });
       expect(mine.data.map(({ key_id }) => key_id)).toEqual([key.key_id, first.key_id]);
       expect(Object.keys(mine.data[0]!)).not.toContain('hash');
     });
@@ -448,8 +451,9 @@ describe('agent registry', () => {
       await create(max);
       await fixture.call('users.deactivate', ada, { user_id: max.userId });
       const off = await eventually(async () => {
+        // Agents and people are rows of two projections.
         const row = await get(ada);
-        return !row.enabled && row;
+        return !row.enabled && row.start_conditions.length === 2 && row;
       });
       expect(off).toMatchObject({
         enabled_by: 'system:agent-registry',
@@ -464,7 +468,11 @@ describe('agent registry', () => {
           .code,
       ).toBe('owner_inactive');
       await fixture.call('users.reactivate', ada, { user_id: max.userId });
-      expect((await get(ada)).start_conditions.map(({ code }) => code)).toEqual(['agent_disabled']);
+      const back = await eventually(async () => {
+        const { start_conditions } = await get(ada);
+        return start_conditions.length === 1 && start_conditions;
+      });
+      expect(back.map(({ code }) => code)).toEqual(['agent_disabled']);
       expect(
         (await fixture.call<AgentRow>('agents.enable', max, { agent_id: 'helper' })).start_conditions,
       ).toEqual([]);
@@ -506,8 +514,11 @@ describe('agent registry', () => {
       expect(
         (await fixture.refusal('users.add', ada, { email: org.user.email.toUpperCase(), name: 'B' })).code,
       ).toBe('already_exists');
-      const list = await fixture.call<{ data: UserRow[] }>('users.list', ada);
-      expect(list.data.map(({ user_id }) => user_id)).toEqual([ada.userId]);
+      const list = await eventually(async () => {
+        const { data } = await fixture.call<{ data: UserRow[] }>('users.list', ada);
+        return data.length > 0 && data;
+      });
+      expect(list.map(({ user_id }) => user_id)).toEqual([ada.userId]);
     });
   });
 

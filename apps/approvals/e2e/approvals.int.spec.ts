@@ -5,7 +5,7 @@ import type { Metrics } from '@runyard/service';
 import { eventually } from '@runyard/testing';
 import { HOUR, World, codeOf } from './world';
 
-jest.setTimeout(120_000);
+jest.setTimeout(240_000);
 
 let world: World;
 let reviewer: Caller;
@@ -299,6 +299,6 @@ test('what waits is counted for operators', async () => {
       const text = await world.apps[0]?.get<Metrics>(METRICS, { strict: false }).registry.metrics();
       return /runyard_approvals_pending\{service="approvals"\} [1-9]/.test(text ?? '');
     },
-    { withinMs: 40_000 },
+    { withinMs: 90_000 },
   );
 });

@@ -138,7 +138,7 @@ describe('runyard runs fork', () => {
     expect((await fork()).out).toEqual(out);
     const followed = await world.runyard('runs', 'follow', out[0] ?? '');
     expect([followed.code, followed.out.at(-1)]).toEqual([0, expect.stringContaining('done at once')]);
-    expect(await world.api.call('GET', `/v1/runs/${out[0]}`)).toMatchObject({
+    expect(await eventually(() => world.api.call('GET', `/v1/runs/${out[0]}`))).toMatchObject({
       trigger: 'fork',
       forked_from: source,
       forked_step: 0,

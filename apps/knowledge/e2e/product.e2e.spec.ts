@@ -30,8 +30,13 @@ const RECORDING = {
       name: 'asks-twice',
       turns: [
         search('refund a ticket', { expect: [{ role: 'user', any: true }] }),
-        // Time for the right to be revoked, between one call and the next.
-        search('refund a ticket', { ...heard, delay_ms: 4_000 }),
+        // Waits for a person, so that the right is revoked between one search and the next.
+        {
+          ...heard,
+          tool_calls: [{ id: 'h', tool: 'hold', arguments: '{"expression":"1+1"}' }],
+          usage: { input: 10, output: 5 },
+        },
+        search('refund a ticket', heard),
         { ...heard, text: 'done', usage: { input: 10, output: 5 } },
       ],
     },
@@ -85,6 +90,14 @@ describe('knowledge over the whole product', () => {
       model: 'recorded-model',
       context_window: 32_000,
     });
+    await admin.call('POST', '/v1/tools', {
+      name: 'hold',
+      description: 'Waits for a person.',
+      input_schema: { type: 'object', properties: { expression: { type: 'string' } } },
+      effect: 'write',
+      idempotent: true,
+      source: { kind: 'builtin', name: 'calculate' },
+    });
     await admin.call('POST', '/v1/documents', {
       document_id: 'refunds',
       title: 'Refund policy',
@@ -101,14 +114,25 @@ describe('knowledge over the whole product', () => {
   });
 
   test('an agent reads as its owner, and a right that is revoked between two calls of a run holds no more', async () => {
-    await member.call('POST', '/v1/agents', { agent_id: 'clerk', name: 'Clerk', prompt: 'Help.' });
+    const clerk = { agent_id: 'clerk', name: 'Clerk', prompt: 'Help.', tools: ['hold'], mode: 'ask' };
+    await member.call('POST', '/v1/agents', clerk);
     const started = await member.call<RunRow>('POST', '/v1/runs', { agent_id: 'clerk', input: 'May I?' });
     const steps = async () =>
       (
-        await member.call<{ data: { kind: string }[] }>('GET', `/v1/runs/${started.run_id}/steps`)
-      ).data.filter(({ kind }) => kind === 'tool_call');
-    await eventually(async () => (await steps()).length === 1, { withinMs: 60_000 });
+        await member.call<{ data: { tool: string }[] }>('GET', `/v1/runs/${started.run_id}/steps`)
+      ).data.filter(({ tool }) => tool === 'knowledge_search');
+    const asked = await eventually(
+      async () =>
+        (
+          await admin.call<{ data: { approval_id: string }[] }>(
+            'GET',
+            `/v1/approvals?run_id=${started.run_id}`,
+          )
+        ).data[0],
+      { withinMs: 60_000 },
+    );
     await admin.call('DELETE', `/v1/groups/desk/members/${memberId}`);
+    await admin.call('POST', `/v1/approvals/${asked.approval_id}/decision`, { verdict: 'approve' });
     await eventually(
       async () => (await member.call<RunRow>('GET', `/v1/runs/${started.run_id}`)).state === 'succeeded',
       { withinMs: 60_000 },

@@ -104,7 +104,12 @@ describe('what holds for every run holds for the runs of tasks', () => {
     expect(done).toMatchObject({ status: 'completed', report: OUTPUTS[3], steps_used: 6 });
     expect(paid).toBe(1);
     const { data: own } = await product.api.call<{ data: TaskRunRow[] }>('GET', `/v1/tasks/${taskId}/runs`);
-    const rows = (await runs()).filter(({ run_id }) => own.some((run) => run.run_id === run_id));
+    expect(own).toHaveLength(4);
+    // The board hears of a run's end by itself: the executor's rows may be a moment behind it.
+    const rows = await eventually(async () => {
+      const ended = (await runs()).filter(({ state }) => state === 'succeeded');
+      return own.every(({ run_id }) => ended.some((run) => run.run_id === run_id)) && ended;
+    });
     expect(rows).toHaveLength(4);
     const spent = rows.reduce((sum, { total_tokens }) => sum + total_tokens, 0);
     expect(done.total_tokens).toBe(spent);

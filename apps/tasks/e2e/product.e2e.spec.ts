@@ -119,7 +119,11 @@ describe('a task, over the whole product', () => {
       output: string;
       total_tokens: number;
     }
-    const page = await get<{ data: RunRow[] }>('/v1/runs?trigger=task');
+    // The board hears of a run's end by itself: the executor's rows may be a moment behind it.
+    const page = await eventually(async () => {
+      const found = await get<{ data: RunRow[] }>('/v1/runs?trigger=task&state=succeeded');
+      return found.data.length >= runs.length && found;
+    });
     expect(new Set(page.data.map(({ run_id }) => run_id))).toEqual(new Set(runs.map(({ run_id }) => run_id)));
     expect(task.total_tokens).toBe(page.data.reduce((sum, run) => sum + run.total_tokens, 0));
     expect(task.steps_used).toBe(7);

@@ -202,11 +202,8 @@ describe('the work on a task, on real servers', () => {
     const stopped = await world.task();
     const hopeless = await world.task({ blocked_by: [gone, stopped] });
     const { lock } = await world.call<{ lock: TaskLockRow }>('lock', { task_id: gone });
-    const { position } = await world.call<{ position: string }>('delete', {
-      task_id: gone,
-      fence: lock.fence,
-    });
-    await world.call('stop', { task_id: stopped });
+    await world.call('delete', { task_id: gone, fence: lock.fence });
+    const { position } = await world.call<Task>('stop', { task_id: stopped });
     await expect(start(hopeless)).rejects.toMatchObject({ code: 'task_blocked' });
     const { dependencies } = await world.call<Task>('get', { task_id: hopeless, at_least: position });
     expect(dependencies.map(({ status }) => status)).toEqual(['deleted', 'cancelled']);

@@ -5,7 +5,7 @@ import { connect } from '@nats-io/transport-node';
 import type { NatsConnection } from '@nats-io/transport-node';
 import { REPLY_HEADER, TASK_EVENTS, subjectOf, userAggregate } from '@runyard/contracts';
 import type { Caller, Context, NewEvent, Role, RunRequest, TaskEvent } from '@runyard/contracts';
-import { connectEventLog, decodeEvents, runIdOf } from '@runyard/event-log';
+import { VersionConflict, connectEventLog, decodeEvents, runIdOf } from '@runyard/event-log';
 import type { EventLogConnection } from '@runyard/event-log';
 import { NatsRpcClient, startService } from '@runyard/service';
 import type { ServiceConfig } from '@runyard/service';
@@ -127,12 +127,15 @@ export class World {
 
   async append(context: Context, id: string, events: NewEvent[]): Promise<void> {
     const subject = subjectOf(context, this.org, id);
-    await this.bus.log.append({
-      subject,
-      expected: await this.bus.log.lastSequence(subject),
-      events,
-      meta: META,
-    });
+    // A board may append between the look and the append.
+    for (;;) {
+      const expected = await this.bus.log.lastSequence(subject);
+      try {
+        return void (await this.bus.log.append({ subject, expected, events, meta: META }));
+      } catch (error) {
+        if (!(error instanceof VersionConflict)) throw error;
+      }
+    }
   }
 
   async stop(): Promise<void> {
