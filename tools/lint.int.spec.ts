@@ -6,7 +6,7 @@ import os from 'node:os';
 import path from 'node:path';
 import { ALLOWED, PLANTED } from './lint/probes';
 
-jest.setTimeout(60_000);
+jest.setTimeout(120_000);
 
 const root = path.resolve(__dirname, '..');
 let workspace: string;

@@ -6,7 +6,7 @@ import type { LocalNatsServer } from '../local/nats.mjs';
 import { ACCESS, authorization, passwordValue, passwordVariable } from './access';
 import { MINIMUM_NATS_VERSION, findNatsServer, isOlder, startNatsServer } from '../local/nats.mjs';
 
-jest.setTimeout(60_000);
+jest.setTimeout(120_000);
 
 let dir: string;
 const started: LocalNatsServer[] = [];

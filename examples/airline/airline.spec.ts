@@ -8,7 +8,7 @@ import { callTool } from './tools';
 import { newWorld, readLibrary } from './world';
 import type { World } from './world';
 
-jest.setTimeout(60_000);
+jest.setTimeout(120_000);
 
 const folder = dataFolder();
 const data = folder !== undefined && hasAirline(folder) ? folder : undefined;

@@ -6,7 +6,7 @@ import path from 'node:path';
 import { eventually } from '@runyard/testing';
 import { MODEL, RegistryFixture } from './fixture';
 
-jest.setTimeout(120_000);
+jest.setTimeout(300_000);
 
 /** The registry as production runs it: a process of its own, configured by variables. */
 describe('the process of the registry', () => {
@@ -66,7 +66,7 @@ describe('the process of the registry', () => {
   it('serves, and ends in order on SIGTERM while it is asked', async () => {
     const env = await working();
     const { child, ended, output } = start(env);
-    await eventually(isReady(env), { withinMs: 50_000 });
+    await eventually(isReady(env), { withinMs: 90_000 });
     const org = await fixture.org();
     const calls = Array.from({ length: 20 }, (_, n) =>
       fixture.call('models.allow', org.admin, { model_id: `m${n}`, ...MODEL }),
@@ -91,7 +91,7 @@ describe('the process of the registry', () => {
   it('leaves nothing half done when it is killed, and the next one goes on', async () => {
     const env = await working();
     const first = start(env);
-    await eventually(isReady(env), { withinMs: 50_000 });
+    await eventually(isReady(env), { withinMs: 90_000 });
     const org = await fixture.org();
     await fixture.call('models.allow', org.admin, { model_id: 'm', ...MODEL });
     const ids = Array.from({ length: 10 }, (_, n) => `a${n}`);
@@ -104,7 +104,7 @@ describe('the process of the registry', () => {
     await first.ended;
     const again = await working();
     const second = start(again);
-    await eventually(isReady(again), { withinMs: 50_000 });
+    await eventually(isReady(again), { withinMs: 90_000 });
     await eventually(async () => {
       const { data } = await fixture.call<{ data: { model_id: string | null }[] }>('agents.list', org.admin);
       return data.length === 10 && data.every(({ model_id }) => model_id === null);

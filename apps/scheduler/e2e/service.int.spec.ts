@@ -9,7 +9,7 @@ import { eventually } from '@runyard/testing';
 import { SchedulerModule } from '../src/scheduler.module';
 import { World } from './world';
 
-jest.setTimeout(60_000);
+jest.setTimeout(120_000);
 
 const DAILY = { type: 'calendar', cadence: 'daily', time: '06:00' } as const;
 

@@ -175,7 +175,7 @@ export class World {
   async caughtUp(): Promise<void> {
     for (const { projection } of SCHEDULER_PROJECTIONS) {
       const { lastSequence } = await this.bus.log.state(projection.stream as 'RUNS');
-      if (!(await positionReached(this.db, projection, lastSequence, 10_000)))
+      if (!(await positionReached(this.db, projection, lastSequence, 60_000)))
         throw new Error(`${projection.name} is behind`);
     }
   }

@@ -20,7 +20,7 @@ import {
   deadLetters,
 } from './index';
 
-jest.setTimeout(90_000);
+jest.setTimeout(120_000);
 
 let nats: TestNats;
 let proxy: FaultyProxy;
@@ -270,7 +270,7 @@ describe('C74 a consumer is never silently deaf (nats-io/nats.node#590)', () => 
     await wait(10_000);
     nats.resume();
     await batch();
-    expect(consumer.lastSeenMs()).toBeLessThan(6_000);
+    expect(consumer.lastSeenMs()).toBeLessThan(10_000);
   });
 
   it('after its durable consumer was deleted, and deleted and made again by somebody else', async () => {
@@ -282,7 +282,7 @@ describe('C74 a consumer is never silently deaf (nats-io/nats.node#590)', () => 
     await api('CONSUMER.CREATE.WORK.worker', { stream_name: 'WORK', config });
     await batch();
     expect(notices.some((notice) => notice.kind === 'consumer_recreated')).toBe(true);
-    expect(consumer.lastSeenMs()).toBeLessThan(6_000);
+    expect(consumer.lastSeenMs()).toBeLessThan(10_000);
   });
 });
 

@@ -5,7 +5,7 @@ import { streamDefinitions } from '../../../deploy/nats/streams';
 import type { EventLogConnection } from './index';
 import { UnreliableServer, applyStreams, connectEventLog, verifyStreams } from './index';
 
-jest.setTimeout(30_000);
+jest.setTimeout(120_000);
 
 let nats: TestNats;
 let bus: EventLogConnection;

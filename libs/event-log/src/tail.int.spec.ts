@@ -6,7 +6,7 @@ import { streamDefinitions } from '../../../deploy/nats/streams';
 import type { EventLogConnection, Notice, Pace, RawCommit } from './index';
 import { CheckpointAhead, LogUnavailable, applyStreams, connectEventLog, streamSource } from './index';
 
-jest.setTimeout(90_000);
+jest.setTimeout(120_000);
 
 const meta = { actor: 'system:test', source: 'test' } as const;
 

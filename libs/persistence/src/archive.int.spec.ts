@@ -5,7 +5,7 @@ import { archiveProjection, archiveSource, blobs, positionReached, runProjection
 import type { CommitSource, Database, ProjectedCommit, ProjectorStatus } from '.';
 import { countedCommit, countingMigrations, ORGS } from './spec/counting-projection';
 
-jest.setTimeout(60_000);
+jest.setTimeout(120_000);
 const RUNS = archiveProjection('RUNS');
 let database: TestDatabase;
 let db: Database;
@@ -27,7 +27,7 @@ async function archive(source: MemorySource): Promise<ProjectorStatus | undefine
       resolve(true),
     );
   });
-  await Promise.race([positionReached(own, RUNS, source.lastSequence, 20_000), failed]);
+  await Promise.race([positionReached(own, RUNS, source.lastSequence, 60_000), failed]);
   stop.abort();
   await failed;
   return fault;
@@ -146,7 +146,7 @@ test('tenants read their own commits only, and write none', async () => {
 describe('blobs', () => {
   test('a text is stored once per org and found by its digest, by that org only', async () => {
     const store = blobs(db);
-    const text = 'a long prompt '.repeat(10_000);
+    const text = 'a long prompt '.repeat(60_000);
     const digest = await store.put(ORGS[0], text);
     expect(digest).toMatch(/^[0-9a-f]{64}$/);
     expect(await store.put(ORGS[0], text)).toBe(digest);

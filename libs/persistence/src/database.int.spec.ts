@@ -29,7 +29,7 @@ const migrations: Migration[] = [
 const A = randomUUID();
 const B = randomUUID();
 
-jest.setTimeout(60_000);
+jest.setTimeout(120_000);
 let database: TestDatabase;
 /** One connection only: whatever a transaction leaves on it, the next one meets. */
 let db: Database;

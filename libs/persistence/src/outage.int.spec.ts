@@ -111,7 +111,7 @@ describe('C70 losing the database loses requests, not the process (brianc/node-p
       await restart();
       const since = performance.now();
       await healed();
-      expect(performance.now() - since).toBeLessThan(10_000);
+      expect(performance.now() - since).toBeLessThan(60_000);
     }
     over = true;
     await Promise.all(clients);
@@ -139,9 +139,9 @@ describe('C70 losing the database loses requests, not the process (brianc/node-p
       signal: stop.signal,
       batchSize: 20,
     });
-    expect(await positionReached(db, projection, 500, 30_000)).toBe(true);
+    expect(await positionReached(db, projection, 500, 60_000)).toBe(true);
     await restart();
-    await eventually(async () => positionReached(db, projection, last, 20_000), { withinMs: 60_000 });
+    await eventually(async () => positionReached(db, projection, last, 60_000), { withinMs: 60_000 });
     stop.abort();
     await running;
     const rows = await db.acrossOrgs('spec', (tx) =>

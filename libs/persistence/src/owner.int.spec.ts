@@ -21,7 +21,7 @@ import {
 } from '.';
 import { countingMigrations, countingProjection, countingSource, ORGS } from './spec/counting-projection';
 
-jest.setTimeout(60_000);
+jest.setTimeout(120_000);
 
 /** Unique names: roles belong to the whole server of the jest run. */
 const suffix = randomBytes(4).toString('hex');

@@ -49,17 +49,17 @@ test('commits that do not concern a projection are passed by, and its checkpoint
   const source = new MemorySource();
   const projector = start(source);
   source.append(...range(1, 25));
-  expect(await positionReached(db, TENTHS, 25, 10_000)).toBe(true);
+  expect(await positionReached(db, TENTHS, 25, 60_000)).toBe(true);
   expect(await counted()).toEqual({ commits: '2', total: '30' });
   for (let sequence = 26; sequence <= 29; sequence++) {
     source.append(countedCommit(sequence));
-    expect(await positionReached(db, TENTHS, sequence, 10_000)).toBe(true);
+    expect(await positionReached(db, TENTHS, sequence, 60_000)).toBe(true);
   }
   // Another process sees them a moment later, though nothing else comes.
-  expect(await positionReached(database.connect('counting'), TENTHS, 29, 10_000)).toBe(true);
+  expect(await positionReached(database.connect('counting'), TENTHS, 29, 60_000)).toBe(true);
   expect(await stored()).toBe(29);
   source.append(...range(30, 31));
-  expect(await positionReached(db, TENTHS, 31, 10_000)).toBe(true);
+  expect(await positionReached(db, TENTHS, 31, 60_000)).toBe(true);
   await projector.stop();
   expect(await stored()).toBe(31);
   expect(await counted()).toEqual({ commits: '3', total: '60' });
@@ -72,7 +72,7 @@ test('where nothing concerns it, thousands of batches take a handful of transact
   const started = performance.now();
   for (let sequence = 1; sequence <= 2_000; sequence++) {
     source.append(countedCommit(sequence));
-    await positionReached(db, { ...TENTHS, name: 'none' }, sequence, 10_000);
+    await positionReached(db, { ...TENTHS, name: 'none' }, sequence, 60_000);
   }
   await projector.stop();
   // One every 200 ms, the first, and the last.
@@ -97,7 +97,7 @@ test('a bad commit among others that do not concern it is named and never passed
     return at?.position === 10;
   });
   broken = false;
-  expect(await positionReached(db, projection, 39, 20_000)).toBe(true);
+  expect(await positionReached(db, projection, 39, 60_000)).toBe(true);
   await projector.stop();
   expect(await counted()).toEqual({ commits: '6', total: '120' });
 });

@@ -12,7 +12,7 @@ import {
 import type { Database, Migration, Projection, RebuildOptions } from '.';
 import { countedCommit, ORGS } from './spec/counting-projection';
 
-jest.setTimeout(60_000);
+jest.setTimeout(120_000);
 
 /** Two tables with a cascade between them, a generated id, an operational column, and a table that is only read. */
 const migrations: Migration[] = [

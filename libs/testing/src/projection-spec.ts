@@ -3,7 +3,7 @@ import type { Database, Projection, ProjectorStatus } from '@runyard/persistence
 import { MemorySource, projectedCommit } from './projection-spec-source';
 import type { SpecCommit } from './projection-spec-source';
 
-const APPLIED_WITHIN_MS = 10_000;
+const APPLIED_WITHIN_MS = 60_000;
 
 /** Given events, then rows; on a real Postgres, through the real projector. */
 export interface ProjectionSpec {

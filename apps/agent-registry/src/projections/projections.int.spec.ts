@@ -8,7 +8,7 @@ import { listModels } from './catalogue.queries';
 import { PEOPLE_PROJECTION } from './people.projection';
 import { listUsers } from './people.queries';
 
-jest.setTimeout(30_000);
+jest.setTimeout(120_000);
 
 const ORG = '11111111-1111-4111-8111-111111111111';
 const ELSEWHERE = '22222222-2222-4222-8222-222222222222';

@@ -7,7 +7,7 @@ import { eventually } from '@runyard/testing';
 import { sha256, startHarness } from '../../e2e/harness';
 import type { Actor, Harness } from '../../e2e/harness';
 
-jest.setTimeout(60_000);
+jest.setTimeout(120_000);
 
 const ORG = '11111111-1111-4111-8111-111111111111';
 const USER = '22222222-2222-4222-8222-222222222222';

@@ -5,7 +5,7 @@ import { startHarness } from '../../e2e/harness';
 import type { Actor, Harness } from '../../e2e/harness';
 import { KeptAnswers } from './kept-answers';
 
-jest.setTimeout(60_000);
+jest.setTimeout(120_000);
 
 const ORG = '11111111-1111-4111-8111-111111111111';
 const OTHER_ORG = '99999999-9999-4999-8999-999999999999';

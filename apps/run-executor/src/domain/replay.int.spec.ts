@@ -7,7 +7,7 @@ import type { Run } from './run';
 import { decisionsOf, fold, hashOfAll, stateText, storedLogs, wanted } from './e2e/replay';
 import { circumstances } from './e2e/simulation';
 
-jest.setTimeout(60_000);
+jest.setTimeout(120_000);
 
 const CHILD = path.join(__dirname, 'e2e/replay-child.ts');
 

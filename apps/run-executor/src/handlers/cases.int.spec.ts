@@ -259,7 +259,7 @@ describe('C28 a tool that times out and keeps working (TulipFarm/tulipfarm#181)'
     const received: string[] = [];
     const server = createServer((request, response) => {
       received.push(String(request.headers['idempotency-key']));
-      setTimeout(() => response.end('late'), 1_500);
+      setTimeout(() => response.end('late'), 3_000);
     });
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
     const { port } = server.address() as AddressInfo;
@@ -269,7 +269,7 @@ describe('C28 a tool that times out and keeps working (TulipFarm/tulipfarm#181)'
       inputSchema: { type: 'object' },
       effect: 'write',
       idempotent,
-      timeoutMs: 300,
+      timeoutMs: 1_000,
       endsRun: false,
       agentsAllowed: true,
       source: { kind: 'http', method: 'POST', url: `http://127.0.0.1:${port}/do` },

@@ -106,7 +106,7 @@ describe('a call of an agent tool', () => {
   });
 
   it('leaves rows that equal their replay, and nobody holds anything', async () => {
-    await eventually(() => executor.executor.drivers.runIds().length === 0, { withinMs: 20_000 });
+    await eventually(() => executor.executor.drivers.runIds().length === 0, { withinMs: 30_000 });
     await expectQuiet(world, [executor]);
   });
 });

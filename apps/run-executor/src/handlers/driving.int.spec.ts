@@ -55,7 +55,7 @@ it('ends at once when a cancel arrives before the announced call was sent, and n
   expect(answer).toMatchObject({ state: 'running', cancel_requested: true });
   await wait(50);
   announced.open();
-  await world.ended(runId, 3_000);
+  await world.ended(runId, 30_000);
   const events = await expectSound(world, runId, 'unsent');
   expect(events.slice(-2).map((event) => event.type)).toEqual(['ToolCallCancelled', 'RunCancelled']);
   expect(world.outside.toolsOf(runId)).toEqual([]);
@@ -75,7 +75,7 @@ it('books nothing for a model call that a cancel forbade before it was sent', as
   await executor.controls.cancel(CALLER, { run_id: runId });
   await wait(50);
   announced.open();
-  await world.ended(runId, 3_000);
+  await world.ended(runId, 30_000);
   const events = await expectSound(world, runId, 'unasked');
   expect(world.outside.calledFor('unasked')).toHaveLength(1);
   expect(
@@ -99,7 +99,7 @@ it('parks without asking the model when a pause arrives before the announced cal
   await executor.controls.pause(CALLER, { run_id: runId });
   await wait(50);
   announced.open();
-  await world.logged(runId, 'RunPaused', 3_000);
+  await world.logged(runId, 'RunPaused', 30_000);
   expect(world.outside.calledFor('parked')).toHaveLength(1);
   await eventually(() => executor.executor.drivers.runIds().length === 0);
   never.resolve();

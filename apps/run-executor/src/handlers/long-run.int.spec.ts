@@ -26,8 +26,12 @@ it('a run of two thousand steps is as quick at its end as at its beginning', asy
   expect(await world.ended(runId, 500_000)).toMatchObject({ type: 'RunSucceeded' });
   const turns = ofType(await world.events(runId), 'ModelTurnCompleted');
   expect(turns).toHaveLength(STEPS + 1);
-  const perStep = (from: number): number =>
-    ((turns[from + SAMPLE]?.time ?? 0) - (turns[from]?.time ?? 0)) / SAMPLE;
+  // The middle one of many: a machine that is busy for a while delays some steps, not most.
+  const perStep = (from: number): number => {
+    const times = turns.slice(from, from + SAMPLE + 1).map(({ time }) => time);
+    const gaps = times.slice(10).map((time, i) => (time - (times[i] ?? 0)) / 10);
+    return gaps.toSorted((a, b) => a - b)[Math.floor(gaps.length / 2)] ?? Infinity;
+  };
   const [first, last] = [perStep(10), perStep(STEPS - SAMPLE)];
   console.log(
     `${STEPS} steps: ${first.toFixed(2)} ms a step at first, ${last.toFixed(2)} ms at last, ratio ${(last / first).toFixed(2)} (wanted: 2)`,

@@ -3,7 +3,7 @@ import { ok } from './e2e/script';
 import { TestExecutor } from './e2e/test-executor';
 import { World } from './e2e/world';
 
-jest.setTimeout(60_000);
+jest.setTimeout(120_000);
 
 let world: World;
 beforeAll(async () => void (world = await World.create()));

@@ -18,7 +18,7 @@ import type { ChatMessage, ModelTurn } from './types';
 import { fieldsOf, listOf, type Fields } from './wire-json';
 
 // Many exchanges over real sockets, on machines that may be busy with other specs.
-jest.setTimeout(60_000);
+jest.setTimeout(120_000);
 
 const adapter = createModelAdapter({
   secrets: () => KEY,

@@ -14,7 +14,7 @@ import { createModelAdapter, type ModelAdapterOptions } from './model.adapter';
 import type { ModelFailure, ModelRequest, ModelResult, ModelTurn } from './types';
 
 // Many exchanges over real sockets, on machines that may be busy with other specs.
-jest.setTimeout(60_000);
+jest.setTimeout(120_000);
 
 const adapter = (options: Partial<ModelAdapterOptions> = {}): ReturnType<typeof createModelAdapter> =>
   createModelAdapter({ secrets: () => KEY, recordings: () => Promise.reject(new Error('none')), ...options });

@@ -5,6 +5,8 @@ import { anthropicRoute, KEY, openAiRoute, request, startProvider, type FakeAnsw
 import { createModelAdapter } from './model.adapter';
 import { fieldsOf, listOf, parseJson, textOf, type Fields } from './wire-json';
 
+jest.setTimeout(120_000);
+
 /**
  * Every recorded exchange with a real provider, served again to the adapter: an answer must be read without loss, as a
  * plain parse of its body in this file shows, and everything else must end in the failure that its status or body means.

@@ -9,7 +9,7 @@ import { RUN_TABLES } from './run-tables';
 import { runsProjection } from './runs.projection';
 import * as sample from './sample-events';
 
-jest.setTimeout(60_000);
+jest.setTimeout(120_000);
 
 let database: TestDatabase;
 let db: Database;

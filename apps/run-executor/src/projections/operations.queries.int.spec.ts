@@ -8,7 +8,7 @@ import { ORG, RunLog } from './run-log';
 import { runsProjection } from './runs.projection';
 import * as sample from './sample-events';
 
-jest.setTimeout(60_000);
+jest.setTimeout(120_000);
 
 const AGENT = `agent:${ORG}:librarian`;
 const DIALOG = `conversation:${ORG}:dialog`;

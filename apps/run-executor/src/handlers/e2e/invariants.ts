@@ -115,7 +115,7 @@ export function expectPaired(messages: readonly ChatMessage[]): void {
 /** Rows equal their replay; nobody holds a slot or a place any more. */
 export async function expectQuiet(world: World, executors: readonly TestExecutor[]): Promise<void> {
   await eventually(() => executors.every((one) => one.executor.drivers.runIds().length === 0), {
-    withinMs: 20_000,
+    withinMs: 60_000,
   });
   await eventually(
     async () => {
@@ -123,7 +123,7 @@ export async function expectQuiet(world: World, executors: readonly TestExecutor
       expect(await world.rows("SELECT run_id FROM run_slots WHERE kind = 'agent'")).toEqual([]);
       return true;
     },
-    { withinMs: 20_000, everyMs: 100 },
+    { withinMs: 60_000, everyMs: 100 },
   );
   const { tables } = await rebuildAndCompare({
     ownerUrl: world.database.ownerUrl,

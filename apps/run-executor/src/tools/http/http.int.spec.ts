@@ -6,6 +6,8 @@ import type { JsonObject, ToolSource } from '@runyard/contracts';
 import type { ToolCall, ToolResult } from '../types';
 import { runHttp, type HttpTools } from './http.adapter';
 
+jest.setTimeout(120_000);
+
 type HttpSource = Extract<ToolSource, { kind: 'http' }>;
 type Handler = (request: IncomingMessage & { text: string }, response: ServerResponse) => void;
 
@@ -416,7 +418,7 @@ describe('C28 a time-out aborts the request instead of racing it (TulipFarm/tuli
 
   it('exactly one request, its end seen by the server, and an unknown effect', async () => {
     const aborted = new Promise<void>((resolve) => (handler = slow(resolve)));
-    const result = await run({ url: at('/'), method: 'POST' }, {}, { timeoutMs: 100 });
+    const result = await run({ url: at('/'), method: 'POST' }, {}, { timeoutMs: 1_000 });
     expect(result).toMatchObject({ ok: false, code: 'timeout', effect: 'unknown', transient: true });
     await aborted;
     expect(received).toHaveLength(1);
@@ -439,7 +441,7 @@ describe('C28 a time-out aborts the request instead of racing it (TulipFarm/tuli
 
   it('a body that stalls counts as no answer', async () => {
     handler = (_, response) => void response.writeHead(200).write('begin');
-    expect(await run({ url: at('/') }, {}, { timeoutMs: 100 })).toMatchObject({
+    expect(await run({ url: at('/') }, {}, { timeoutMs: 1_000 })).toMatchObject({
       code: 'timeout',
       effect: 'unknown',
     });

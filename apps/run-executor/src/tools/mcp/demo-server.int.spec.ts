@@ -4,7 +4,7 @@ import { parseArguments } from '../arguments';
 import { createToolRunner } from '../tool-runner';
 import type { DiscoveredTool, ToolCall, ToolRunner } from '../types';
 
-jest.setTimeout(30_000);
+jest.setTimeout(120_000);
 
 const root = resolve(__dirname, '../../../../..');
 const SERVER: McpServer = {

@@ -6,7 +6,7 @@ import type { JsonObject, McpServer } from '@runyard/contracts';
 import { createToolRunner } from '../tool-runner';
 import type { ToolCall, ToolRunner } from '../types';
 
-jest.setTimeout(60_000);
+jest.setTimeout(120_000);
 
 const everything = require.resolve('@modelcontextprotocol/server-everything/dist/index.js');
 let runner: ToolRunner;
@@ -67,7 +67,7 @@ async function freePort(): Promise<number> {
 }
 
 async function listening(port: number): Promise<void> {
-  for (const end = Date.now() + 20_000; ; await new Promise((resolve) => setTimeout(resolve, 25))) {
+  for (const end = Date.now() + 60_000; ; await new Promise((resolve) => setTimeout(resolve, 25))) {
     const socket = connect(port, '127.0.0.1');
     const up = await new Promise<boolean>((resolve) =>
       socket.once('connect', () => resolve(true)).once('error', () => resolve(false)),
@@ -112,14 +112,14 @@ describe('the reference server over streamable HTTP', () => {
       expect.arrayContaining(['echo', 'get-sum']),
     );
     expect(
-      await call(url(), 'trigger-long-running-operation', { duration: 3, steps: 6 }, { timeoutMs: 1_500 }),
+      await call(url(), 'trigger-long-running-operation', { duration: 3, steps: 6 }, { timeoutMs: 2_500 }),
     ).toMatchObject({ ok: true });
   });
 
   it('a time-out leaves the effect unknown, and the next call works', async () => {
     await call(url(), 'echo', { message: 'warm' });
     expect(
-      await call(url(), 'trigger-long-running-operation', { duration: 5, steps: 1 }, { timeoutMs: 300 }),
+      await call(url(), 'trigger-long-running-operation', { duration: 5, steps: 1 }, { timeoutMs: 1_000 }),
     ).toMatchObject({ code: 'timeout', effect: 'unknown' });
     expect(await call(url(), 'echo', { message: 'again' })).toEqual({ ok: true, text: 'Echo: again' });
   });
@@ -244,7 +244,7 @@ describe('a server of our own', () => {
       code: 'connection',
       effect: 'unknown',
     });
-    expect(performance.now() - begun).toBeLessThan(15_000);
+    expect(performance.now() - begun).toBeLessThan(45_000);
   });
 
   it('C64 a redirect to another origin is not followed (bigduu/Bamboo-agent#231)', async () => {
