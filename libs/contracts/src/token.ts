@@ -4,6 +4,9 @@
  */
 export const TOKEN = /^[A-Za-z0-9_-]{1,80}$/;
 
+/** `an agent id`, `a run id`, as messages say it. */
+export const withArticle = (what: string): string => `${/^[aeiou]/i.test(what) ? 'an' : 'a'} ${what}`;
+
 /** Thrown when an id cannot be a subject token; `field` names the offending id. */
 export class InvalidToken extends Error {
   constructor(readonly field: string) {

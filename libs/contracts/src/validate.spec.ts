@@ -42,6 +42,38 @@ describe('parseWith', () => {
     expect(problem.facts.errors).toHaveLength(4);
   });
 
+  it('says in words what a field should be where its schema has none', () => {
+    const plain = z.strictObject({
+      text: z.string(),
+      short: z.string().max(2),
+      list: z.array(z.int()).min(1),
+      of: z.enum(['a', 'b']),
+      meta: z.record(z.string(), z.number()),
+      flag: z.boolean(),
+      either: z.union([z.string(), z.int()]),
+    });
+    const said = (value: object) =>
+      refusal(() => parseWith(plain, value)).facts.errors?.map(
+        ({ pointer, detail }) => `${pointer} ${detail}`,
+      );
+    expect(said({})).toEqual(
+      ['text', 'short', 'list', 'of', 'meta', 'flag', 'either'].map((field) =>
+        field === 'of' ? '/of must be one of a, b' : `/${field} is required`,
+      ),
+    );
+    expect(said({ text: null, short: 'xxx', list: [], of: 'c', meta: [], flag: 'no', either: true })).toEqual(
+      [
+        '/text must be a text',
+        '/short must be at most 2 characters',
+        '/list must be at least 1 entries',
+        '/of must be one of a, b',
+        '/meta must be an object',
+        '/flag must be true or false',
+        '/either has none of the forms that are allowed here',
+      ],
+    );
+  });
+
   it.each([undefined, null, 1, 'x', []])('refuses %j as a whole', (value) => {
     expect(refusal(() => parseWith(schema, value)).facts.errors?.[0]?.pointer).toBe('/');
   });

@@ -103,6 +103,11 @@ function reportAnswer(route: string, request: FastifyRequest, reply: FastifyRepl
   report.log.debug({ ...labels, ...who, requestId, ms: Math.round(reply.elapsedTime) }, 'answered');
 }
 
+const noObject = (): Problem =>
+  new Problem('invalid_request', 'The request is not valid: / must be a JSON object', {
+    errors: [{ pointer: '/', detail: 'must be a JSON object' }],
+  });
+
 /** One content type in; an empty body is none, because clients that always send the header mean nothing by it. */
 function acceptJsonOnly(instance: FastifyInstance): void {
   const parse = instance.getDefaultJsonParser('error', 'error');
@@ -111,8 +116,10 @@ function acceptJsonOnly(instance: FastifyInstance): void {
     const text = String(body);
     if (text === '') return done(null, undefined);
     void parse(request, text, (error, value) => {
-      if (error) done(new Problem('malformed_json', 'The body is not valid JSON'), undefined);
-      else done(null, value);
+      if (error) return done(new Problem('malformed_json', 'The body is not valid JSON'), undefined);
+      // An empty body means nothing; `null` is something, and no object.
+      if (value === null) return done(noObject(), undefined);
+      done(null, value);
     });
   });
 }

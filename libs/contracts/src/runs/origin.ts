@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { StoredText } from '../envelope';
-import { TOKEN } from '../token';
+import { TOKEN, withArticle } from '../token';
 import { BOUND_CEILINGS } from './run.definition';
 import type { CallDecision } from './call.events';
 
@@ -10,7 +10,7 @@ export const ORIGIN_KINDS = ['fork', 'continuation', 'retry'] as const;
 /** `fork` goes on from a step with something changed, `continuation` where a run had to stop, `retry` begins again. */
 export type OriginKind = (typeof ORIGIN_KINDS)[number];
 
-const id = (what: string) => z.string().regex(TOKEN, `must be a ${what}`);
+const id = (what: string) => z.string().regex(TOKEN, `must be ${withArticle(what)}`);
 const raise = (max: number) =>
   z.int('must be a whole number').min(1, 'must be at least 1').max(max, `must be at most ${max}`).optional();
 const prompt = z.string().max(200_000, 'must be at most 200000 characters');

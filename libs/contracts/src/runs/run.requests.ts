@@ -1,11 +1,13 @@
 import { z } from 'zod';
-import { TOKEN } from '../token';
+import { TOKEN, withArticle } from '../token';
 import { originSchema } from './origin';
 import { BOUND_CEILINGS } from './run.definition';
 import { MODES, TRIGGERS } from './run.states';
 
 const id = (what: string) =>
-  z.string().regex(TOKEN, `must be a ${what} of 1 to 80 characters out of A-Z, a-z, 0-9, "_" and "-"`);
+  z
+    .string()
+    .regex(TOKEN, `must be ${withArticle(what)} of 1 to 80 characters out of A-Z, a-z, 0-9, "_" and "-"`);
 const bound = (max: number) =>
   z.int('must be a whole number').min(1, 'must be at least 1').max(max, `must be at most ${max}`);
 
