@@ -18,10 +18,12 @@ export type ApiKey = { situation: 'absent' } | ExistingKey;
 
 export const NO_KEY: ApiKey = { situation: 'absent' };
 
-export type ApiKeyCommand = { asker: Asker } & (
-  | { type: 'CreateKey'; key: ApiKeyCreated['data']; now: number }
-  | { type: 'RevokeKey' }
-);
+export type ApiKeyCommand = { asker: Asker } &
+  /** `userKnown`: the key's user is one of the org; nobody asks about the asker. */
+  (
+    | { type: 'CreateKey'; key: ApiKeyCreated['data']; userKnown: boolean; now: number }
+    | { type: 'RevokeKey' }
+  );
 
 export function requireKey(key: ApiKey): ExistingKey {
   if (key.situation === 'absent') throw new Problem('not_found', 'There is no such key');
@@ -44,7 +46,7 @@ export function decideKey(key: ApiKey, command: ApiKeyCommand): ApiKeyDecision[]
   switch (command.type) {
     case 'CreateKey':
       if (key.situation !== 'absent') throw new Problem('already_exists', 'This key is there already');
-      return create(command.asker, command.key, command.now);
+      return create(command);
     case 'RevokeKey': {
       const { situation, data } = requireKey(key);
       if (data.userId === null || !isOwner(command.asker, data.userId))
@@ -60,7 +62,12 @@ export function decideKey(key: ApiKey, command: ApiKeyCommand): ApiKeyDecision[]
  * Nobody hands out more than they have. A key for somebody else comes from an admin (a new member's first one, where no
  * identity provider is at hand): it never has a role that its user lacks, and the log says who made it.
  */
-function create(asker: Asker, key: ApiKeyCreated['data'], now: number): ApiKeyDecision[] {
+function create({
+  asker,
+  key,
+  userKnown,
+  now,
+}: Extract<ApiKeyCommand, { type: 'CreateKey' }>): ApiKeyDecision[] {
   const own = key.userId !== null && isOwner(asker, key.userId);
   if (!own)
     requireAdmin(asker, key.userId === null ? 'create keys for applications' : 'create keys for others');
@@ -68,6 +75,10 @@ function create(asker: Asker, key: ApiKeyCreated['data'], now: number): ApiKeyDe
   if (missing.length)
     throw new Problem('forbidden', `A key cannot have roles that its creator lacks: ${missing.join(', ')}`, {
       missing_roles: missing,
+    });
+  if (!userKnown)
+    throw new Problem('invalid_request', 'The user of the key is not a user of this organization', {
+      errors: [{ pointer: '/user_id', detail: 'is not a user of this organization' }],
     });
   if (key.expiresAt !== null && key.expiresAt <= now)
     throw new Problem('invalid_request', 'The key would have expired already', {

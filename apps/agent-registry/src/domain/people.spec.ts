@@ -126,6 +126,7 @@ describe('an API key', () => {
     type: 'CreateKey',
     asker,
     key: { ...key, ...more },
+    userKnown: true,
     now: 1_000,
   });
 
@@ -142,6 +143,12 @@ describe('an API key', () => {
     given()
       .when(create({ userId: 'eve', roles: ['member'] }))
       .thenRefused('forbidden');
+  });
+
+  it('is for a user of the org; whether somebody is one is told to admins alone', () => {
+    const toNobody = (asker: Asker) => ({ ...create(asker, { userId: 'nobody' }), userKnown: false });
+    given().when(toNobody(admin)).thenRefused('invalid_request');
+    given().when(toNobody(member)).thenRefused('forbidden');
   });
 
   it('stands for an application only where an admin made it', () => {

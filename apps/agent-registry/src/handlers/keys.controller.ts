@@ -47,7 +47,13 @@ export class KeysController {
       userId,
       expiresAt: expiresAt === null ? null : Date.parse(expiresAt),
     };
-    const command = { type: 'CreateKey', asker: askerOf(caller), key: data, now: Date.now() } as const;
+    const command = {
+      type: 'CreateKey',
+      asker: askerOf(caller),
+      key: data,
+      userKnown: await this.isKnown(caller, userId),
+      now: Date.now(),
+    } as const;
     const { state, position } = await this.registry.act(
       this.registry.key(orgOf(caller), keyId),
       command,
@@ -55,6 +61,11 @@ export class KeysController {
     );
     await peopleReached(this.db, position);
     return { ...keyAnswer(requireKey(state)), key, position };
+  }
+
+  private async isKnown(caller: Caller, userId: string | null): Promise<boolean> {
+    if (userId === null || userId === caller.userId) return true;
+    return (await this.registry.owner(orgOf(caller), userId)).standing !== 'unknown';
   }
 
   /** Answers when the key is refused. */

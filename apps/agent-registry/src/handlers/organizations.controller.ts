@@ -80,7 +80,7 @@ export class OrganizationsController {
   ): Promise<CreatedKey> {
     const { keyId, key, hash } = newKey();
     const data = { keyId, label, hash, roles: [...ROLES], userId, expiresAt: null };
-    const command = { type: 'CreateKey', asker, key: data, now: Date.now() } as const;
+    const command = { type: 'CreateKey', asker, key: data, userKnown: true, now: Date.now() } as const;
     const { state, position } = await this.registry.act(this.registry.key(org, keyId), command, caller);
     return { ...keyAnswer(requireKey(state)), key, position };
   }
