@@ -6,6 +6,7 @@ import { RpcMethod, commitMeta } from '@runyard/service';
 import { capEntry } from '../domain/caps';
 import type { Caps, CapsCommand } from '../domain/caps';
 import { BudgetLog, SOURCE } from './budget-log.adapter';
+import { ownerCursor } from './owner-cursor';
 import { orgOf, requireAdmin, sightOf } from './rights';
 
 type Changed = CapRow & { position: string };
@@ -37,7 +38,8 @@ export class CapsController {
   /** The default first, then owners with a cap of their own. */
   @RpcMethod('budgets.list_caps')
   async list(caller: Caller, body: unknown): Promise<{ data: CapRow[]; next_cursor: string | null }> {
-    const { limit, cursor = '' } = parseWith(listCapsSchema, body);
+    const { limit, cursor: given } = parseWith(listCapsSchema, body);
+    const cursor = ownerCursor(given) ?? '';
     const own = sightOf(caller, undefined);
     const caps = await this.budgets.caps(orgOf(caller));
     const owners = Object.keys(caps.owners)

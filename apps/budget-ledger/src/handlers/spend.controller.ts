@@ -9,7 +9,6 @@ import {
 } from '@runyard/contracts';
 import type { BudgetRow, Caller, ForecastRow, SpendReport } from '@runyard/contracts';
 import type { Database } from '@runyard/persistence';
-import { invalidCursor } from '@runyard/persistence';
 import { DATABASE, RpcMethod } from '@runyard/service';
 import { weekAt } from '../calendar/weeks';
 import { forecast } from '../domain/forecast';
@@ -20,6 +19,7 @@ import { MOST_ROWS, spendReport } from '../projections/spend.queries';
 import { LEDGER_CLOCK } from '../types';
 import { BudgetLog } from './budget-log.adapter';
 import { budgetRow } from './budget-row';
+import { ownerCursor } from './owner-cursor';
 import { PastBudgets } from './past-budgets';
 import { orgOf, sightOf } from './rights';
 import { Weeks } from './weeks.process';
@@ -63,13 +63,13 @@ export class SpendController {
     const org = orgOf(caller);
     const ownerId = sightOf(caller, undefined);
     if (asOf !== undefined) {
-      const page = { week, ownerId, after: cursorOf(cursor), most: limit };
+      const page = { week, ownerId, after: ownerCursor(cursor), most: limit };
       const { data, next } = await this.past.page(org, asOf, page);
       return { data, next_cursor: next };
     }
     await budgetsReached(this.db, atLeast);
     const which = week === undefined ? { at: this.now() } : { week };
-    const page = { ownerId, after: cursorOf(cursor), most: limit + 1 };
+    const page = { ownerId, after: ownerCursor(cursor), most: limit + 1 };
     const found = await this.db.inOrg(org, (tx) => listWeeks(tx, { ...which, ...page }));
     const data = await Promise.all(found.slice(0, limit).map((standing) => this.row(org, standing)));
     return { data, next_cursor: found.length > limit ? (data.at(-1)?.owner_id ?? null) : null };
@@ -129,11 +129,4 @@ export class SpendController {
   private async row(org: string, standing: WeekStanding): Promise<BudgetRow> {
     return budgetRow(standing, capFor(await this.budgets.caps(org), standing.ownerId).tokens);
   }
-}
-
-const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
-
-function cursorOf(cursor: string | undefined): string | null {
-  if (cursor === undefined || UUID.test(cursor)) return cursor ?? null;
-  throw invalidCursor();
 }
