@@ -54,7 +54,7 @@ export class ApprovalQueries {
     };
     equal('run_id', filter.run_id);
     equal('agent_id', filter.agent_id);
-    equal('group_key', filter.group_key);
+    equal('group_key', filter.group_key === undefined ? undefined : cleanText(filter.group_key));
     equal('owner_id', filter.ownerId, 'uuid');
     const order = filter.state === 'pending' ? ORDERS.pending : ORDERS.history;
     const place = decodeCursor(filter.cursor, ['boolean', 'time', 'text']);

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { agentSlug, pageSchema, rowId } from '../agents/agent.requests';
+import { timeSchema } from '../storable';
 
 // The activity feed: what happened in an org, one readable line an entry (domain, section 5).
 
@@ -19,7 +20,7 @@ export type ActivityTopic = (typeof ACTIVITY_TOPICS)[number];
 export const ACTIVITY_SUBJECTS = ['run', 'approval', 'rule', 'task', 'agent'] as const;
 export type ActivitySubject = (typeof ACTIVITY_SUBJECTS)[number];
 
-const time = z.iso.datetime({ offset: true, message: 'must be an RFC 3339 time with an offset' });
+const time = timeSchema('must be an RFC 3339 time with an offset');
 
 /** `activity.list`: newest first. */
 export const listActivitySchema = z.strictObject({

@@ -1,7 +1,8 @@
 import { z } from 'zod';
 import { boundsSchema } from '../runs/run.requests';
 import { MODES } from '../runs/run.states';
-import { TOKEN } from '../token';
+import { integerSchema, timeSchema } from '../storable';
+import { TOKEN, withArticle } from '../token';
 import { scheduleSchema } from './schedule.requests';
 
 /** Author-facing name of an agent, unique in the org. Lower case, so that no two differ by case alone. */
@@ -12,7 +13,9 @@ export const agentSlug = z
     'must be 1 to 64 characters out of a-z, 0-9, "_" and "-", starting with a letter or digit',
   );
 export const rowId = (what: string) =>
-  z.string().regex(TOKEN, `must be a ${what} of 1 to 80 characters out of A-Z, a-z, 0-9, "_" and "-"`);
+  z
+    .string()
+    .regex(TOKEN, `must be ${withArticle(what)} of 1 to 80 characters out of A-Z, a-z, 0-9, "_" and "-"`);
 const toolName = z
   .string()
   .regex(
@@ -28,7 +31,7 @@ export const positionSchema = z
   .regex(/^\d{1,16}\.\d{1,6}$/, 'must be a position as a write answered it');
 /** An earlier moment: a position in the log (its whole commit), or an RFC 3339 time. Reads answer what was so then. */
 export const asOfSchema = z.union(
-  [z.string().regex(/^\d{1,15}\.\d{1,6}$/), z.iso.datetime({ offset: true })],
+  [z.string().regex(/^\d{1,15}\.\d{1,6}$/), timeSchema()],
   'must be a position, or an RFC 3339 time with an offset',
 );
 /** Version of an agent together with its revision, as reads and writes answer it in `etag`. */
@@ -123,26 +126,27 @@ export const listAgentsSchema = z.strictObject({
   /** Part of the name or the id. */
   search: text(200).optional(),
 });
+const versionNumber = integerSchema(1);
 /** `agents.versions`, newest first. */
 export const listAgentVersionsSchema = z.strictObject({ agent_id: agentSlug, ...pageSchema });
 /** `agents.version`. */
 export const agentVersionSchema = z.strictObject({
   agent_id: agentSlug,
-  version: z.int().min(1, 'must be at least 1'),
+  version: versionNumber,
   at_least: positionSchema.optional(),
 });
 
 /** `agents.diff`: what a version changed. `from` left out: the version before it. */
 export const diffVersionsSchema = z.strictObject({
   agent_id: agentSlug,
-  version: z.int().min(1, 'must be at least 1'),
-  from: z.int().min(1, 'must be at least 1').optional(),
+  version: versionNumber,
+  from: versionNumber.optional(),
   at_least: positionSchema.optional(),
 });
 /** `agents.restore`: the behaviour of an old version, as a new one. */
 export const restoreVersionSchema = z.strictObject({
   agent_id: agentSlug,
-  version: z.int().min(1, 'must be at least 1'),
+  version: versionNumber,
   if_match: etagSchema.optional(),
 });
 

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { agentSlug, pageSchema, positionSchema } from '../agents/agent.requests';
 import { MODES } from '../runs/run.states';
+import { timeSchema } from '../storable';
 import type { ConsideredRule } from './call-decision';
 import type { ArgumentCondition, RuleDecision } from './permission.events';
 
@@ -20,6 +21,7 @@ const pointer = z
   .regex(/^(\/([^~]|~[01])*)*$/, 'must be a JSON Pointer such as /path');
 const at = { at: pointer };
 const number = z.number('must be a number');
+const toolName = z.string().regex(/^[A-Za-z0-9_-]{1,64}$/, 'must be a tool name');
 
 export const conditionSchema = z.discriminatedUnion(
   'is',
@@ -59,7 +61,7 @@ const scopeSchema = z.discriminatedUnion(
   'must be of kind org, owner or agent',
 );
 const decision = z.enum(['allow', 'deny', 'ask'], 'must be allow, deny or ask');
-const time = z.iso.datetime({ offset: true, error: 'must be an RFC 3339 time' });
+const time = timeSchema();
 
 /** `permissions.add`. */
 export const addRuleSchema = z.strictObject({
@@ -82,13 +84,17 @@ export const listRulesSchema = z.strictObject({
   agent_id: agentSlug.optional(),
   owner_id: ownerId.optional(),
   /** Rules whose pattern matches this tool. */
-  tool: z.string().max(64).optional(),
+  tool: z
+    .string()
+    .max(64)
+    .refine((text) => !text.includes('\0'), 'must be a tool name')
+    .optional(),
   decision: decision.optional(),
 });
 /** `permissions.evaluate`: what would decide this call, and why. Nothing is recorded. */
 export const evaluateCallSchema = z.strictObject({
   agent_id: agentSlug,
-  tool: z.string().regex(/^[A-Za-z0-9_-]{1,64}$/, 'must be a tool name'),
+  tool: toolName,
   arguments: z.json().default({}),
   /** Left out: the agent's. */
   mode: z.enum(MODES, `must be one of ${MODES.join(', ')}`).optional(),

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { asOfSchema, pageSchema, positionSchema, rowId } from '../agents/agent.requests';
+import { dateSchema } from '../storable';
 
 // RPC of the budget ledger, service `budget-ledger`.
 
@@ -10,7 +11,7 @@ const tokens = z
   .int('must be a whole number')
   .min(0, 'must be at least 0')
   .max(MOST_TOKENS, `must be at most ${MOST_TOKENS}`);
-const date = z.iso.date('must be a date, YYYY-MM-DD');
+const date = dateSchema();
 const run = { run_id: rowId('run id'), owner_id: owner };
 
 /** `smallest`: with less than this the run could not even begin. */

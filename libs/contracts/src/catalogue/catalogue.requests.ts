@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { positionSchema, rowId } from '../agents/agent.requests';
+import { timeSchema } from '../storable';
 import { agentSourceSchema } from './tool-source';
 
 const text = (max: number) => z.string().max(max, `must be at most ${max} characters`);
@@ -62,7 +63,7 @@ const pricesSchema = z.strictObject({
   input: price,
   output: price,
   cached: price,
-  valid_from: z.iso.datetime({ offset: true, error: 'must be an RFC 3339 time' }),
+  valid_from: timeSchema(),
 });
 
 const modelFields = {

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { pageSchema, positionSchema } from '../agents/agent.requests';
 import { timeZoneSchema } from '../agents/schedule.requests';
+import { timeSchema } from '../storable';
 import { ROLES } from './people.events';
 import type { Role } from './people.events';
 
@@ -78,7 +79,7 @@ export const createKeySchema = z.strictObject({
   label: filled(80),
   roles: roles.min(1, 'must name at least one role'),
   user_id: userId.nullable().optional(),
-  expires_at: z.iso.datetime({ offset: true, error: 'must be an RFC 3339 time' }).nullable().default(null),
+  expires_at: timeSchema().nullable().default(null),
 });
 const keyId = z.string().regex(/^key_[0-9a-z]{20}$/, 'must be the id of a key');
 /** `keys.revoke`. */

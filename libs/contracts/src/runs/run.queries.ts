@@ -2,12 +2,13 @@ import { z } from 'zod';
 import { asOfSchema, pageSchema, positionSchema, rowId } from '../agents/agent.requests';
 import { continuedDecisionSchema, forkSchema } from './origin';
 import { boundsSchema, extendSchema, modeSchema } from './run.requests';
+import { integerSchema, timeSchema } from '../storable';
 import { MODES, RUN_STATES, TERMINATIONS, TRIGGERS } from './run.states';
 
 // What may be asked about runs and conversations: checked at the door and again where the rows are.
 
 const runId = rowId('run id');
-const time = z.iso.datetime({ offset: true, error: 'must be an RFC 3339 time' });
+const time = timeSchema();
 const atLeast = positionSchema.optional();
 
 /** Statuses in the dialog runner's words. */
@@ -28,7 +29,7 @@ export const runGetSchema = runReadSchema.extend({ as_of: asOfSchema.optional() 
 
 /** `runs.steps` and `runs.trajectory`: a part of a run, from `after` (the `next_after` of the page before) on. */
 export const runPartSchema = runReadSchema.extend({
-  after: z.int('must be a whole number').min(0, 'must be at least 0').optional(),
+  after: integerSchema(0).optional(),
   limit: z
     .int('must be a whole number')
     .min(1, 'must be at least 1')

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { agentRefSchema, agentSlug, positionSchema } from '../agents/agent.requests';
 import { scheduleSchema, timeZoneSchema } from '../agents/schedule.requests';
+import { timeSchema } from '../storable';
 
 /** Most slots in one answer. */
 export const MOST_SLOTS = 100;
@@ -17,7 +18,7 @@ export const previewScheduleSchema = z.strictObject({
   /** Zone of a calendar's times; default: the caller's own, else the organization's. */
   time_zone: timeZoneSchema.optional(),
   /** Default: now. An interval counts from here. */
-  from: z.iso.datetime({ offset: true, error: 'must be an RFC 3339 time' }).optional(),
+  from: timeSchema().optional(),
   count,
 });
 export type PreviewSchedule = z.infer<typeof previewScheduleSchema>;
