@@ -16,7 +16,7 @@ export const rowId = (what: string) =>
   z
     .string()
     .regex(TOKEN, `must be ${withArticle(what)} of 1 to 80 characters out of A-Z, a-z, 0-9, "_" and "-"`);
-const toolName = z
+export const toolNameSchema = z
   .string()
   .regex(
     /^[A-Za-z0-9_-]{1,64}$/,
@@ -58,7 +58,7 @@ const agentFields = {
   prompt: filled(MAX_PROMPT),
   /** Null: no model; the agent does not start. */
   model_id: rowId('model id').nullable(),
-  tools: z.array(toolName).max(64, 'must be at most 64 tools'),
+  tools: z.array(toolNameSchema).max(64, 'must be at most 64 tools'),
   bounds: boundsSchema,
   approval_policy: z.enum(['park', 'end'], 'must be park or end'),
   mode: z.enum(MODES, `must be one of ${MODES.join(', ')}`),

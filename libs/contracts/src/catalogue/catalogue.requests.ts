@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { positionSchema, rowId } from '../agents/agent.requests';
+import { positionSchema, rowId, toolNameSchema } from '../agents/agent.requests';
 import { timeSchema } from '../storable';
 import { agentSourceSchema } from './tool-source';
 
@@ -158,12 +158,6 @@ const toolFields = {
   ends_run: flag,
   agents_allowed: flag,
 };
-export const toolNameSchema = z
-  .string()
-  .regex(
-    /^[A-Za-z0-9_-]{1,64}$/,
-    'must be a tool name of 1 to 64 characters out of A-Z, a-z, 0-9, "_" and "-"',
-  );
 
 /** `tools.register`. */
 export const registerToolSchema = z.strictObject({
