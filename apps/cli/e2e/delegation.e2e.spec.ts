@@ -8,10 +8,20 @@ jest.setTimeout(240_000);
 
 const any = [{ role: 'user', any: true }];
 const usage = { input: 1_000, output: 100 };
-const call = (tool: string, given: object) => ({ id: tool, tool, arguments: JSON.stringify(given) });
+let calls = 0;
+const call = (tool: string, given: object) => ({
+  id: `${tool}_${++calls}`,
+  tool,
+  arguments: JSON.stringify(given),
+});
 const asks = (...agents: string[]) =>
   agents.map((agent) => call(`ask_${agent}`, { task: `Do it, ${agent}` }));
 const heard = (count: number) => Array.from({ length: count }, () => ({ role: 'tool', any: true }));
+
+const greedy = () => [
+  { expect: any, tool_calls: asks('hydra', 'hydra', 'hydra'), usage },
+  { expect: heard(3), text: 'Enough.', usage },
+];
 
 const RECORDINGS = {
   boss: [
@@ -26,6 +36,9 @@ const RECORDINGS = {
   short: [{ expect: any, tool_calls: [call('look', {})], usage }],
   chief: [{ expect: any, tool_calls: asks('sleeper'), usage }],
   sleeper: [{ expect: any, text: 'late', usage, delay_ms: 120_000 }],
+  // Both always ask for three more.
+  modest: greedy(),
+  hydra: greedy(),
 };
 const TREE_TOKENS = 6 * 1_100;
 
@@ -71,7 +84,7 @@ async function install(): Promise<void> {
     idempotent: true,
     source,
   });
-  const names = ['able', 'careful', 'short', 'sleeper'];
+  const names = ['able', 'careful', 'short', 'sleeper', 'hydra'];
   const tools = [
     tool('look', 'read', { kind: 'recorded', recording }),
     tool('write_down', 'write', { kind: 'recorded', recording }),
@@ -83,6 +96,8 @@ async function install(): Promise<void> {
   const change = (agent: string, what: object) => world.api.call('PATCH', `/v1/agents/${agent}`, what);
   await change('boss', { tools: names.slice(0, 3).map((name) => `ask_${name}`) });
   await change('chief', { tools: ['ask_sleeper'] });
+  await change('modest', { tools: ['ask_hydra'], bounds: { max_depth: 2 } });
+  await change('hydra', { tools: ['ask_hydra'], bounds: { max_depth: 8 } });
   await change('careful', { tools: ['write_down'], mode: 'plan' });
   await change('short', { tools: ['look'], bounds: { max_steps: 1 } });
 }
@@ -132,6 +147,24 @@ test("a tree counts once, in its root's week, and the audit agrees", async () =>
     (await world.api.call<{ settled: number }>('GET', `/v1/budgets/${world.userId}`)).settled;
   await eventually(async () => (await settled()) === TREE_TOKENS, { withinMs: 30_000 });
   expect((await world.runyard('audit')).code).toBe(0);
+});
+
+test('C15 the ledger counts a tree that always asks for more within what its root was granted (Hmbown/Codewhale#5253)', async () => {
+  const root = await world.ran('modest', 'Grow');
+  const { tree, totals } = await inspect(root);
+  // Those at depth 1 may go eight deep of their own; what holds is the stricter of the two.
+  expect(Math.max(...tree.map(({ depth }) => depth))).toBe(2);
+  expect(totals).toMatchObject({ runs: 1 + 3 + 9, total_tokens: 13 * 2_200 });
+  const settled = await eventually(
+    async () => {
+      const sql = 'SELECT tokens, reserved FROM budget_ledger.settlements WHERE run_id = $1';
+      return (await world.owner.query<{ tokens: string; reserved: string }>(sql, [root])).rows[0];
+    },
+    { withinMs: 30_000 },
+  );
+  expect(Number(settled.tokens)).toBe(totals.total_tokens);
+  expect(Number(settled.tokens)).toBeLessThanOrEqual(Number(settled.reserved));
+  expect(Number(settled.reserved)).toBe(200_000);
 });
 
 test('a cancelled tree gives a receipt that names every run', async () => {
