@@ -25,6 +25,7 @@ const codeOf = (work: Promise<unknown>): Promise<string> =>
     () => 'ok',
     (error: { code: string }) => error.code,
   );
+const COLUMNS: Readonly<Record<string, string>> = { owner: 'owner_id', agent: 'agent_id', model: 'model_id' };
 let counter = 0;
 const runId = (): string => `run_${++counter}`;
 
@@ -65,6 +66,58 @@ describe('reserving', () => {
     first = another;
     expect(await world.reserve(owner, run, 99)).toMatchObject({ outcome: 'granted', tokens: 700 });
     expect(await world.budget(owner)).toMatchObject({ reserved: 700, cap: null, left: null });
+  });
+
+  it('C31 admits exactly one of eight starts at once where 1,000 of 10,000 are left, and gives back what a lost one held (BerriAI/litellm#34732)', async () => {
+    const owner = randomUUID();
+    await world.setCap(10_000, owner);
+    await world.ran(runId(), { owner, lines: [line({ input: 8_000, output: 1_000 })] });
+    await world.settled(owner, 9_000);
+    const runs = Array.from({ length: 8 }, runId);
+    const answers = await Promise.all(runs.map((run) => world.reserve(owner, run, 800, 800)));
+    expect(answers.filter(({ outcome }) => outcome === 'granted')).toHaveLength(1);
+    expect(answers.filter(({ outcome }) => outcome === 'refused')).toHaveLength(7);
+    expect(await world.budget(owner)).toMatchObject({ settled: 9_000, reserved: 800, left: 200 });
+    // Its executor is lost, and whoever finds it closes its run: what it had not spent is there again.
+    const holder = runs[answers.findIndex(({ outcome }) => outcome === 'granted')] ?? '';
+    await world.queued(holder, { owner });
+    const error = { code: 'executor_lost', text: '' };
+    const spend = { lines: [line()], own: 120, children: 0 };
+    const stale = { type: 'RunFailed', data: { termination: 'Error', reason: 'stale', error, spend } };
+    await world.append('runs', holder, [stale]);
+    await world.settled(owner, 9_120);
+    expect(await world.reserve(owner, runId(), 800, 800)).toMatchObject({ outcome: 'granted', tokens: 800 });
+  });
+
+  it('C31 holds the org’s default for owners of whom the ledger has nothing yet, at two ledgers (BerriAI/litellm#34732)', async () => {
+    await world.setCap(1_000);
+    const owners = Array.from({ length: 4 }, () => randomUUID());
+    for (const owner of owners) {
+      const answers = await Promise.all(
+        Array.from({ length: 8 }, () => world.reserve(owner, runId(), 800, 800)),
+      );
+      expect(answers.filter(({ outcome }) => outcome === 'granted')).toHaveLength(1);
+    }
+    await world.setCap(null);
+  });
+
+  it('starts nothing under a cap below what is spent, and takes nothing from what goes on', async () => {
+    const owner = randomUUID();
+    await world.setCap(1_000, owner);
+    await world.ran(runId(), { owner, lines: [line({ input: 400, output: 0 })] });
+    await world.settled(owner, 400);
+    const running = runId();
+    await world.reserve(owner, running, 500);
+    await world.setCap(300, owner);
+    expect(await world.reserve(owner, runId(), 1, 1)).toMatchObject({
+      outcome: 'refused',
+      weekly_left: -600,
+    });
+    expect(await world.reserve(owner, running, 500)).toMatchObject({ outcome: 'granted', tokens: 500 });
+    await world.queued(running, { owner });
+    await world.ended(running, { owner, lines: [line({ input: 450, output: 0 })] });
+    await world.settled(owner, 850);
+    expect(await world.budget(owner)).toMatchObject({ cap: 300, reserved: 0, left: -550 });
   });
 
   it('is for parts of the platform alone', async () => {
@@ -123,7 +176,13 @@ describe('settling by the ends of runs', () => {
         await new Promise((resolve) => setTimeout(resolve, 40));
       }
     })();
-    for (const run of runs) await world.ran(run, { owner });
+    for (const [index, run] of runs.entries()) {
+      await world.ran(run, { owner });
+      if (index !== 50) continue;
+      // One that is asked to stop (SIGTERM) in the midst of it, and its heir.
+      await world.end(first);
+      first = await world.ledger();
+    }
     cutting.on = false;
     await cuts;
     await eventually(async () => (await world.budget(owner)).settled === 100 * 120, { withinMs: 60_000 });
@@ -287,6 +346,99 @@ describe('caps and reports', () => {
     expect(data[0]?.expected).toBeGreaterThan(2_320);
   });
 
+  it('announces 80 and 100 per cent of a cap once each, and again for another cap', async () => {
+    const owner = randomUUID();
+    const spends = async (tokens: number): Promise<void> => {
+      const { settled } = await world.budget(owner);
+      await world.ran(runId(), { owner, lines: [line({ input: tokens, output: 0 })] });
+      await world.settled(owner, settled + tokens);
+    };
+    const announced = async () =>
+      (await world.budgetEvents())
+        .filter(({ id }) => id.startsWith(`week-${owner}`))
+        .flatMap(({ events }) =>
+          events.flatMap((event) => (event.type === 'CapReached' ? [event.data] : [])),
+        );
+    await world.setCap(1_000, owner);
+    await spends(799);
+    expect(await announced()).toEqual([]);
+    await spends(1);
+    const eighty = { percent: 80, cap: 1_000, settled: 800 };
+    expect(await announced()).toEqual([eighty]);
+    await world.end(first);
+    first = await world.ledger();
+    await spends(300);
+    const all = { percent: 100, cap: 1_000, settled: 1_100 };
+    expect(await announced()).toEqual([eighty, all]);
+    await spends(100);
+    await world.setCap(1_500, owner);
+    // Nothing has ended since: the next start meets the new cap.
+    expect(await world.reserve(owner, runId(), 100)).toMatchObject({ outcome: 'granted' });
+    expect(await announced()).toEqual([eighty, all, { percent: 80, cap: 1_500, settled: 1_200 }]);
+    const rows = await eventually(async () => {
+      const page = await world.database
+        .connect('budget-ledger')
+        .inOrg(world.org, (tx) =>
+          tx.query<{ reached_100_at: string | null }>(
+            'SELECT reached_100_at FROM budget_weeks WHERE owner_id = $1 AND reached_80_at IS NOT NULL',
+            [owner],
+          ),
+        );
+      return page.length === 1 && page;
+    });
+    expect(rows[0]?.reached_100_at).not.toBeNull();
+  });
+
+  it('adds the same spend up by whatever it is asked for: org, owner, agent, model, tier, day and week', async () => {
+    const [one, other] = [randomUUID(), randomUUID()];
+    const deep = line({ modelId: 'deep', tier: 'deep', input: 1_000, output: 0 });
+    world.clock.set('2027-01-09T12:00:00Z');
+    await world.ran(runId(), { owner: one, agentId: 'x', lines: [line(), deep] });
+    await world.ran(runId(), { owner: other, agentId: 'x' });
+    await world.settled(other, 120);
+    await world.settled(one, 1_120);
+    // Sunday in Berlin: another day and another week.
+    world.clock.set('2027-01-10T12:00:00Z');
+    await world.ran(runId(), { owner: one, agentId: 'y' });
+    await world.settled(one, 120);
+    const at_least = await world.written();
+    const by = async (...group_by: string[]) => {
+      const { data } = await world.report({ group_by, from: '2027-01-09', to: '2027-01-11', at_least });
+      expect(data.reduce((sum, row) => sum + row.total_tokens, 0)).toBe(1_360);
+      return data.map((row) => [
+        ...group_by.map((group) => row[(COLUMNS[group] ?? group) as 'day'] as string),
+        row.total_tokens,
+        row.runs,
+      ]);
+    };
+    expect(await by()).toEqual([[1_360, 3]]);
+    const owners = [
+      [one, 1_240, 2],
+      [other, 120, 1],
+    ];
+    expect(await by('owner')).toEqual(owners.toSorted(([a = ''], [b = '']) => (a < b ? -1 : 1)));
+    expect(await by('agent')).toEqual([
+      ['x', 1_240, 2],
+      ['y', 120, 1],
+    ]);
+    expect(await by('model', 'tier')).toEqual([
+      ['deep', 'deep', 1_000, 1],
+      ['fast', 'fast', 360, 3],
+    ]);
+    expect(await by('day')).toEqual([
+      ['2027-01-09', 1_240, 2],
+      ['2027-01-10', 120, 1],
+    ]);
+    expect(await by('week')).toEqual([
+      ['2027-01-03', 1_240, 2],
+      ['2027-01-10', 120, 1],
+    ]);
+    const mine = world.caller({ actor: `user:${other}`, userId: other, roles: ['member'] });
+    const own = await world.call<{ data: { total_tokens: number }[] }>('spend.report', { at_least }, mine);
+    expect(own.data.map(({ total_tokens }) => total_tokens)).toEqual([120]);
+    world.clock.set('2026-11-30T00:00:00Z');
+  });
+
   it('lists running weeks by owner, page by page', async () => {
     const seen: string[] = [];
     for (let cursor: string | undefined; ;) {
@@ -316,7 +468,13 @@ it.each(BUDGET_LEDGER_PROJECTIONS.map((verified) => [verified.projection.name, v
 );
 
 it('tells how many asked together and what became of them', async () => {
-  const text = await first.get<Metrics>(METRICS, { strict: false }).registry.metrics();
-  expect(text).toMatch(/runyard_budget_reservations_total\{outcome="granted",service="budget-ledger"\} \d/);
+  const granted = /runyard_budget_reservations_total\{outcome="granted",service="budget-ledger"\} \d/;
+  const owner = randomUUID();
+  // Any of the ledgers answers; sooner or later it is this one.
+  const text = await eventually(async () => {
+    await world.reserve(owner, runId(), 1);
+    const metrics = await first.get<Metrics>(METRICS, { strict: false }).registry.metrics();
+    return granted.test(metrics) && metrics;
+  });
   expect(text).toMatch(/runyard_budget_commands_together_count/);
 });

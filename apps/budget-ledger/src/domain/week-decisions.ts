@@ -52,13 +52,21 @@ export function decideWeek(week: WeekState, command: WeekCommand): WeekDecision[
   }
 }
 
-/** Less than the first call may need is nothing (P6.1); a refusal leaves no event. */
-function reserve(week: Week, { runId, tokens, smallest, cap }: Extract<WeekCommand, { type: 'Reserve' }>) {
+/**
+ * Less than the first call may need is nothing (P6.1); a refusal leaves no event of its own. A cap that was changed since is
+ * met here first: lowered to what is spent, it would see no further settlement that could announce it.
+ */
+function reserve(
+  week: Week,
+  { runId, tokens, smallest, cap }: Extract<WeekCommand, { type: 'Reserve' }>,
+): WeekDecision[] {
   if (week.situation !== 'open' || week.reservations.has(runId) || week.done.has(runId)) return [];
+  const announced = cap === null || week.settled === 0 ? [] : reached(week, week.settled, cap);
   const left = leftOf(week, cap);
   const granted = left === null ? tokens : Math.min(tokens, left);
-  if (granted < Math.min(smallest, tokens) || granted <= 0) return [];
-  return [{ type: 'BudgetReserved' as const, data: { runId, tokens: granted, cut: granted < tokens, cap } }];
+  if (granted < Math.min(smallest, tokens) || granted <= 0) return announced;
+  const cut = granted < tokens;
+  return [{ type: 'BudgetReserved', data: { runId, tokens: granted, cut, cap } }, ...announced];
 }
 
 /**
@@ -98,6 +106,7 @@ function settle(week: Week, { spent, cap }: Extract<WeekCommand, { type: 'Settle
   return cap === null ? events : [...events, ...reached(week, week.settled + tokens, cap)];
 }
 
+/** Shares of the cap that are spent by now and were not announced for this very cap. */
 function reached(week: Week, settled: number, cap: number): WeekDecision[] {
   const crossed = ([80, 100] as const).filter(
     (percent) => settled * 100 >= cap * percent && week.reached[percent] !== cap,

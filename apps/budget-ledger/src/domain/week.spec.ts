@@ -93,7 +93,7 @@ describe('settling', () => {
     ]);
     expect(week).toMatchObject({ settled: 1_200, reserved: 0 });
     expect(types(week, settle('a', 1_200))).toEqual([]);
-    expect(types(week, reserve('b', 1, 1_000))).toEqual([]);
+    expect(types(week, reserve('b', 1, 1_000))).not.toContain('BudgetReserved');
   });
 
   it('announces 80 and 100 per cent of a cap once, and again for another cap', () => {
@@ -107,6 +107,19 @@ describe('settling', () => {
       data: { percent: 100, cap: 1_000, settled: 1_000 },
     });
     expect(types(eighty, settle('b', 1, 900))).toEqual(['BudgetSettled', 'CapReached']);
+  });
+
+  it('announces a cap that was changed to what is spent at the next start, which it refuses or not', () => {
+    const spent = after(OPEN, settle('a', 800));
+    expect(types(spent, reserve('b', 1, 1_000))).toEqual(['BudgetReserved', 'CapReached']);
+    expect(types(spent, reserve('b', 1, 1_001))).toEqual(['BudgetReserved']);
+    const lowered = decideWeek(spent, reserve('b', 1, 800));
+    expect(lowered.map(({ data }) => data)).toEqual([
+      { percent: 80, cap: 800, settled: 800 },
+      { percent: 100, cap: 800, settled: 800 },
+    ]);
+    expect(types(foldDecided(spent, lowered) as Week, reserve('c', 1, 800))).toEqual([]);
+    expect(types(after(OPEN), reserve('b', 1, 0))).toEqual([]);
   });
 
   it('counts a run without reservation and one that was released by mistake', () => {
