@@ -1,6 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import { connectEventLog } from '@runyard/event-log';
-import { NO_POLICY, PERMISSION_EVENTS, RULES_ID, evolvePolicy, subjectOf } from '@runyard/contracts';
+import {
+  NO_POLICY,
+  PERMISSION_EVENTS,
+  RULES_ID,
+  evolvePolicy,
+  requestSubject,
+  subjectOf,
+} from '@runyard/contracts';
 import type { PermissionEvent } from '@runyard/contracts';
 import { decodeEvents } from '@runyard/event-log';
 import { eventually } from '@runyard/testing';
@@ -20,6 +27,7 @@ interface Receipt {
   runs: number;
   tasks: number;
   documents: number;
+  dead_letters: number;
   questions: number;
   rules: number;
 }
@@ -131,7 +139,14 @@ describe('erase user', () => {
 
   test('tasks and documents, those that were deleted before too, and what runs of theirs left', async () => {
     const { id, api } = await member();
-    const texts = { title: marker(), gone: marker(), content: marker(), old: marker(), ran: marker() };
+    const texts = {
+      title: marker(),
+      gone: marker(),
+      content: marker(),
+      old: marker(),
+      ran: marker(),
+      dead: marker(),
+    };
     const agent = { agent_id: `of-${id}`, name: 'Theirs', prompt: 'Ask.', model_id: 'unsure' };
     await api.call('POST', '/v1/agents', agent);
     const put = (document_id: string, text: string) =>
@@ -161,9 +176,14 @@ describe('erase user', () => {
     await eventually(async () => (await world.row(run_id))?.ended_at != null, { withinMs: 30_000 });
     await api.call('DELETE', `/v1/runs/${run_id}`);
     await eventually(async () => (await world.row(run_id)) === undefined);
+    // A request for an agent of theirs that nobody could carry out: it is a dead letter, and no run.
+    const bus = await connectEventLog({ servers: world.nats.url, name: 'spec' });
+    await bus.queues.publish(requestSubject(world.org), { agent_id: agent.agent_id, input: texts.dead });
+    await eventually(async () => traces.inLog(texts.dead).includes('DEAD'));
+    await bus.close();
     for (const text of Object.values(texts)) expect((await traces.of(text)).length).toBeGreaterThan(0);
     const receipt = await erase('user', id);
-    expect(receipt).toMatchObject({ runs: 2, tasks: 2, documents: 2 });
+    expect(receipt).toMatchObject({ runs: 2, tasks: 2, documents: 2, dead_letters: 1 });
     for (const [name, text] of Object.entries(texts))
       expect([name, await traces.of(text)]).toEqual([name, []]);
     expect(await traces.inTables(first.task_id)).toEqual(['approvals.activity_tasks', 'archive.event_log']);

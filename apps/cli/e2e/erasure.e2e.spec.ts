@@ -34,9 +34,18 @@ describe('erase run', () => {
     const kept = await world.ran('quick', 'another run');
     expect(logFilesWith(runId)).toContain('RUNS');
     expect(await tablesWith(text)).toContain('archive.blobs');
+    // What somebody looked back at lies beside, and would keep the run for good.
+    const { sequence } = (await world.row(kept)) ?? {};
+    await world.runyard('replay', 'runs', '--to', String(sequence));
+    expect(await tablesWith(runId)).toContain('replay_run_executor_runs.agent_runs');
     const { code, out } = await world.runyard('erase', 'run', runId, '--yes', '--json');
     expect(code).toBe(0);
-    const receipt = JSON.parse(out.join('')) as { messages_overwritten: number; copies_may_remain: string[] };
+    const receipt = JSON.parse(out.join('')) as {
+      messages_overwritten: number;
+      replays_dropped: number;
+      copies_may_remain: string[];
+    };
+    expect(receipt.replays_dropped).toBe(1);
     expect(receipt.messages_overwritten).toBeGreaterThan(0);
     expect(receipt.copies_may_remain.join(' ')).toMatch(/write-ahead log.* backups /);
     expect(await tablesWith(text)).toEqual([]);

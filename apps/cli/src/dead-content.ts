@@ -4,12 +4,17 @@ import type { Installation } from './installation';
 
 const PAGE = 500;
 
-/** Erases dead letters that hold requests of an org: those of the given runs, or all. Returns how many. */
-export async function dropDeadLetters(
-  installation: Installation,
-  org: string,
-  runIds?: ReadonlySet<string>,
-): Promise<number> {
+/** Whose dead letters go: what names one of these. */
+export interface DeadOf {
+  runs: readonly string[];
+  /** Requests for these agents, also those that never became a run. */
+  agents?: readonly string[];
+  /** Requests by these, such as `user:…`. */
+  requesters?: readonly string[];
+}
+
+/** Erases dead letters of an org: those that name one of the given, or all. Returns how many. */
+export async function dropDeadLetters(installation: Installation, org: string, of?: DeadOf): Promise<number> {
   const letters = deadLetters((await installation.bus()).connection);
   let dropped = 0;
   try {
@@ -17,7 +22,7 @@ export async function dropDeadLetters(
       const page = await letters.list({ after, limit: PAGE });
       for (const letter of page) {
         after = letter.sequence;
-        if (!isOf(letter, org, runIds)) continue;
+        if (!isOf(letter, org, of)) continue;
         await letters.drop(letter.sequence);
         dropped += 1;
       }
@@ -28,16 +33,34 @@ export async function dropDeadLetters(
   }
 }
 
-/** Subjects of queues carry the org, those of work the run; a request names its run by its key. */
-function isOf({ subject, body }: DeadLetter, org: string, runIds?: ReadonlySet<string>): boolean {
-  const tokens = subject.split('.');
-  if (!tokens.includes(org)) return false;
-  if (!runIds) return true;
-  if (tokens.some((token) => runIds.has(token))) return true;
+/** What a letter's body may say of whom it is about. */
+interface Content {
+  key?: unknown;
+  agent_id?: unknown;
+  requested_by?: unknown;
+  /** Of a reaction's letter: the commit that it gave up on. */
+  subject?: unknown;
+}
+
+function contentOf({ body }: DeadLetter): Content {
   try {
-    const { key } = JSON.parse(Buffer.from(body).toString('utf8')) as { key?: unknown };
-    return typeof key === 'string' && runIds.has(runIdOf(org, key));
+    const content: unknown = JSON.parse(Buffer.from(body).toString('utf8'));
+    return typeof content === 'object' && content !== null ? content : {};
   } catch {
-    return false;
+    return {};
   }
+}
+
+/** Subjects of queues carry the org, those of work the run; a request names its run by its key, a reaction's letter a commit. */
+function isOf(letter: DeadLetter, org: string, of: DeadOf | undefined): boolean {
+  const { key, agent_id: agent, requested_by: requester, subject } = contentOf(letter);
+  const tokens = `${letter.subject}.${String(subject)}`.split('.');
+  if (!tokens.includes(org)) return false;
+  if (!of) return true;
+  const named = [...tokens, ...(typeof key === 'string' ? [runIdOf(org, key)] : [])];
+  return (
+    of.runs.some((run) => named.includes(run)) ||
+    (of.agents ?? []).some((id) => id === agent) ||
+    (of.requesters ?? []).some((who) => who === requester)
+  );
 }

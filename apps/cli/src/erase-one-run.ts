@@ -1,5 +1,6 @@
 import { dropDeadLetters } from './dead-content';
 import type { Eraser } from './erase';
+import { dropReplays } from './erase-replays';
 import { eraseRuns } from './erase-runs';
 import { tasksAtRest } from './erase-tasks';
 import type { Installation } from './installation';
@@ -30,7 +31,8 @@ export const eraseOneRun: Eraser = async (installation, runId, options, line, si
     const erased = await eraseRuns(installation, overwriting, org, erasableChoice.these(runs), signal);
     // An earlier attempt may have come as far as the rows.
     await overwriting.emptied(org, runs);
-    overwriting.done.deadLetters += await dropDeadLetters(installation, org, new Set(runs));
+    overwriting.done.deadLetters += await dropDeadLetters(installation, org, { runs });
+    await dropReplays(installation, overwriting);
     const texts = await removeUnnamed(installation.db, org, overwriting.texts, overwriting.definitions);
     const tables = await vacuum(installation, options.rewrite);
     const what = { erased: `run ${runId}`, org, runs: erased.length, texts, tables, related };

@@ -3,6 +3,7 @@ import { VersionConflict } from '@runyard/event-log';
 import { dropDeadLetters } from './dead-content';
 import type { Eraser } from './erase';
 import { endRuns } from './end-runs';
+import { dropReplays } from './erase-replays';
 import type { Installation } from './installation';
 import { operatorOf, orgOf } from './orgs';
 import { Overwriting } from './overwriting';
@@ -37,6 +38,7 @@ export const eraseOrg: Eraser = async (installation, id, options, _line, signal)
     await everybodyRead(installation, signal);
     await overwriteAll(installation, overwriting, org);
     overwriting.done.deadLetters += await dropDeadLetters(installation, org);
+    await dropReplays(installation, overwriting);
     const texts = await removeRows(installation, org);
     const tables = await vacuum(installation, options.rewrite);
     return await receiptOf(

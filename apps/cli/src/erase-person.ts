@@ -6,6 +6,7 @@ import { endRuns } from './end-runs';
 import type { Eraser } from './erase';
 import { eraseDocuments, withdrawFromKnowledge } from './erase-documents';
 import { forgetFeed } from './erase-feed';
+import { dropReplays } from './erase-replays';
 import { eraseRules } from './erase-rules';
 import { eraseRuns } from './erase-runs';
 import { eraseTasks, requestsTaken } from './erase-tasks';
@@ -44,6 +45,7 @@ export const erasePerson: Eraser = async (installation, userId, options, line, s
     await overwrite(installation, overwriting, org, userId, left);
     await eraseRules(installation, overwriting, org, { userId, agents: first.agents }, signal);
     await forget(installation, overwriting, org, userId, first);
+    await dropReplays(installation, overwriting);
     const gone = [...overwriting.texts, ...first.definitions];
     const texts = await removeUnnamed(installation.db, org, gone, overwriting.definitions);
     const tables = await vacuum(installation, options.rewrite);
@@ -97,9 +99,10 @@ async function forget(
   { done }: Overwriting,
   org: string,
   userId: string,
-  { runs, agents, documents }: Belongings,
+  { runs, agents, documents, tasks }: Belongings,
 ): Promise<void> {
-  done.deadLetters += await dropDeadLetters(installation, org, new Set(runs));
+  const requesters = [`user:${userId}`, ...tasks.map((task) => `system:${task}`)];
+  done.deadLetters += await dropDeadLetters(installation, org, { runs, agents, requesters });
   const ofAgents = agents.map((id) => `"agent_id":${JSON.stringify(id)}`);
   const ids = [userId, ...ofAgents, ...documents.map((id) => id.slice('doc-'.length))];
   done.keptAnswers += await forgetAnswers(installation, org, ids);

@@ -18,6 +18,7 @@ export interface Overwritten {
   rules: number;
   deadLetters: number;
   keptAnswers: number;
+  replays: number;
 }
 
 const NOTHING: Overwritten = {
@@ -29,6 +30,7 @@ const NOTHING: Overwritten = {
   rules: 0,
   deadLetters: 0,
   keptAnswers: 0,
+  replays: 0,
 };
 
 /**

@@ -16,6 +16,8 @@ export interface Receipt {
   dead_letters: number;
   /** That the door kept for repeated requests. */
   kept_answers: number;
+  /** Schemas that replays had laid beside the live rows. */
+  replays_dropped: number;
   messages_overwritten: number;
   archived_commits_removed: number;
   texts_removed: number;
@@ -68,6 +70,7 @@ export async function receiptOf(
     rules: done.rules,
     dead_letters: done.deadLetters,
     kept_answers: done.keptAnswers,
+    replays_dropped: done.replays,
     messages_overwritten: done.messages,
     archived_commits_removed: done.archived,
     texts_removed: what.texts,

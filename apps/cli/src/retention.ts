@@ -4,6 +4,8 @@ import type { CommandLine, Commands } from './command';
 import type { Command } from 'commander';
 import { erasableChoice } from './run-choices';
 import { preview } from './erasable-runs';
+import { dropDeadLetters } from './dead-content';
+import { dropReplays } from './erase-replays';
 import { eraseRuns } from './erase-runs';
 import { Installation } from './installation';
 import { orgsOf } from './orgs';
@@ -152,6 +154,10 @@ async function sweepOrg(
     const tell = (runs: number): void => terminal.progress(`${org}: ${runs} runs`);
     const erased = await eraseRuns(installation, overwriting, org, choice, signal, tell);
     terminal.progress('');
+    if (erased.length > 0) {
+      overwriting.done.deadLetters += await dropDeadLetters(installation, org, { runs: erased });
+      await dropReplays(installation, overwriting);
+    }
     const texts = await removeUnnamed(installation.db, org, overwriting.texts, overwriting.definitions);
     const tables = erased.length > 0 ? await vacuum(installation) : [];
     const what = `runs that began before ${new Date(before).toISOString()}`;
