@@ -63,6 +63,19 @@ test('the bus knows each service by a user of its own', () => {
   expect(services_.map(([name]) => name).toSorted()).toEqual(Object.keys(ACCESS).toSorted());
 });
 
+test('the owner of the database is known to the prepare step alone, and each service signs on as its own role', () => {
+  const knowing = services.filter(([name, { environment }]) =>
+    name === 'postgres' ? false : JSON.stringify(environment ?? {}).includes('POSTGRES_PASSWORD'),
+  );
+  expect(knowing.map(([name]) => name)).toEqual(['prepare']);
+  for (const [name, { build, environment }] of services) {
+    if (!build || name === 'prepare') continue;
+    const role = `runyard_${name.replaceAll('-', '_')}`;
+    expect(environment?.DATABASE_OWNER_URL).toBeUndefined();
+    expect(environment?.DATABASE_URL).toContain(`//${role}:`);
+  }
+});
+
 test('docker-compose.yml is as the Compose specification wants it', () => {
   const ajv = new Ajv({ strict: false, logger: false });
   // Written for an older draft: its ids have no meaning in this one, and its references do without them.
