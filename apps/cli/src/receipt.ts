@@ -1,5 +1,6 @@
 import type { Installation } from './installation';
 import type { Overwriting } from './overwriting';
+import { requestsBeside } from './queue-files';
 
 /** What was erased, and where copies may still lie. Ids and counts; never content. */
 export interface Receipt {
@@ -44,7 +45,7 @@ export async function vacuum({ db }: Installation, rewrite = false): Promise<str
 }
 
 export async function receiptOf(
-  { db }: Installation,
+  installation: Installation,
   what: {
     erased: string;
     org: string;
@@ -55,7 +56,8 @@ export async function receiptOf(
   },
   { done }: Pick<Overwriting, 'done'>,
 ): Promise<Receipt> {
-  const [wal] = await db.read((tx) =>
+  const waiting = await requestsBeside(installation);
+  const [wal] = await installation.db.read((tx) =>
     tx.query<WriteAhead>(
       `SELECT pg_current_wal_lsn()::text AS lsn, current_setting('archive_mode') AS archiving`,
     ),
@@ -76,7 +78,7 @@ export async function receiptOf(
     texts_removed: what.texts,
     tables_vacuumed: what.tables,
     at: new Date().toISOString(),
-    copies_may_remain: copiesOf(wal, what.related ?? []),
+    copies_may_remain: copiesOf({ wal, waiting, related: what.related ?? [] }),
   };
 }
 
@@ -85,12 +87,24 @@ interface WriteAhead {
   archiving: string;
 }
 
+interface Reach {
+  wal: WriteAhead | undefined;
+  /** Requests in the queue that was not empty. */
+  waiting: number;
+  related: readonly string[];
+}
+
 /** What no command reaches. */
-const copiesOf = (wal: WriteAhead | undefined, related: readonly string[]): string[] => [
+export const copiesOf = ({ wal, waiting, related }: Reach): string[] => [
   `the write-ahead log of Postgres up to ${wal?.lsn ?? 'now'}, until its segments are reused${wal?.archiving === 'off' ? '' : ', and its archive'}`,
   'backups of Postgres and of the JetStream store made before now, until they expire; erase again after restoring one',
   'replicas and mirrors that follow the log of Postgres or the streams in their own time',
   'what clients exported, and what tools and model providers were sent',
+  ...(waiting > 0
+    ? [
+        `the file of REQUESTS on the log's server, where its request lies beside ${waiting} that wait, until the last of these is handled`,
+      ]
+    : []),
   ...(related.length > 0
     ? [`runs that took texts over from it, or gave it theirs; erase them too: ${related.join(', ')}`]
     : []),
