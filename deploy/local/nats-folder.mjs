@@ -1,9 +1,13 @@
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
+/** Names the process that has the folder, while it lives. */
+export const pidFileOf = (dir) => join(dir, 'nats.pid');
+
 function configuration({ dir, port, syncAlways, authorization }) {
   return `# Written by deploy/local/nats.mjs at every start.
 listen: "127.0.0.1:${port}"
+pid_file: ${JSON.stringify(pidFileOf(dir))}
 ports_file_dir: ${JSON.stringify(join(dir, 'ports'))}
 log_file: ${JSON.stringify(join(dir, 'nats.log'))}
 max_payload: 1MB

@@ -10,7 +10,8 @@ import { homedir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { promisify } from 'node:util';
-import { prepareFolder } from './nats-folder.mjs';
+import { pidFileOf, prepareFolder } from './nats-folder.mjs';
+import { predecessorGone, watchdog } from './server-process.mjs';
 import { downloadPackage, downloadRelease } from '../nats/download.mjs';
 
 const run = promisify(execFile);
@@ -158,6 +159,7 @@ export async function startNatsServer({
   env = {},
 }) {
   const file = binary ?? (await findNatsServer({ log }));
+  await predecessorGone({ folder: dir, pidFile: pidFileOf(dir), program: 'nats-server' });
   prepareFolder({ dir, port, syncAlways, authorization });
   const child = launched(file, dir, env);
   const exited = new Promise((resolve) => {
@@ -165,7 +167,8 @@ export async function startNatsServer({
     child.once('error', () => resolve());
   });
   children.add(child);
-  void exited.then(() => children.delete(child));
+  const calm = watchdog(child.pid, 'TERM');
+  void exited.then(() => void (calm(), children.delete(child)));
   const bound = await started(child, dir);
   child.unref();
   log(`nats-server listens on 127.0.0.1:${bound}`);

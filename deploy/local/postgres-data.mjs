@@ -7,9 +7,6 @@ import { reachable, reachableHome } from './postgres-binaries.mjs';
 
 const run = promisify(execFile);
 
-// A server that is stopping for an earlier process may hold the data folder for a moment.
-const PREDECESSOR_MS = 10_000;
-
 /** The environment of server processes, without settings of libpq or of a locale that would change what they do. */
 export function environment() {
   const kept = Object.entries(process.env).filter(([name]) => !/^(PG|LC_|LANG)/.test(name));
@@ -72,19 +69,4 @@ export async function createCluster({ bin, major, account, dataDir, password }) 
   }
   if (fs.existsSync(dataDir)) fs.rmdirSync(dataDir);
   fs.renameSync(draft, dataDir);
-}
-
-export async function predecessorGone(dataDir) {
-  const file = path.join(dataDir, 'postmaster.pid');
-  for (const until = Date.now() + PREDECESSOR_MS; ; await new Promise((resolve) => setTimeout(resolve, 50))) {
-    const pid = fs.existsSync(file) ? Number.parseInt(fs.readFileSync(file, 'utf8'), 10) : 0;
-    // After a crash of the machine the file may name a stranger's process.
-    const alive =
-      pid > 0 &&
-      fs.existsSync(`/proc/${pid}/cmdline`) &&
-      fs.readFileSync(`/proc/${pid}/cmdline`, 'utf8').includes('postgres');
-    if (!alive) return;
-    if (Date.now() > until)
-      throw new Error(`Postgres (process ${pid}) already runs on ${dataDir}; stop the other Runyard first`);
-  }
 }

@@ -4,13 +4,8 @@ import { createRequire } from 'node:module';
 import path from 'node:path';
 import { freePort } from './free-port.mjs';
 import { findBinaries, serverAccount } from './postgres-binaries.mjs';
-import {
-  createCluster,
-  environment,
-  placeData,
-  predecessorGone,
-  superuserPassword,
-} from './postgres-data.mjs';
+import { createCluster, environment, placeData, superuserPassword } from './postgres-data.mjs';
+import { predecessorGone, watchdog } from './server-process.mjs';
 
 const require = createRequire(import.meta.url);
 
@@ -30,24 +25,6 @@ const ALWAYS = [
   'jit=off',
   'max_wal_size=2GB',
 ];
-
-/**
- * Ends the server when this process dies without a word (kill -9): the shell's input closes then. Both are in sessions of
- * their own, so that Ctrl-C reaches the services first and they can still finish their transactions.
- */
-function watchdog(pid, account) {
-  const shell = spawn('/bin/sh', ['-c', 'read -r _; kill -INT "$1" 2>/dev/null', 'sh', String(pid)], {
-    ...account,
-    detached: true,
-    cwd: '/',
-    stdio: ['pipe', 'ignore', 'ignore'],
-  });
-  shell.on('error', () => undefined);
-  shell.stdin?.on('error', () => undefined);
-  shell.unref();
-  shell.stdin?.unref?.();
-  return () => shell.kill('SIGKILL');
-}
 
 async function launch({ bin, account, dataDir, port, durable, log }) {
   const settings = [...ALWAYS, ...(durable ? [] : FAST)].flatMap((setting) => ['-c', setting]);
@@ -70,7 +47,7 @@ async function launch({ bin, account, dataDir, port, durable, log }) {
   });
   const late = new Promise((resolve) => setTimeout(resolve, START_MS, false).unref());
   if ((await Promise.race([ready, exited.then(() => false), late])) === true) {
-    const calm = watchdog(server.pid, account);
+    const calm = watchdog(server.pid, 'INT', account);
     void exited.then(calm);
     return { server, exited };
   }
@@ -99,6 +76,9 @@ async function stopServer({ server, exited }) {
   clearTimeout(hurry);
 }
 
+const unused = (place) =>
+  predecessorGone({ folder: place, pidFile: path.join(place, 'postmaster.pid'), program: 'postgres' });
+
 /** Starts Postgres on loopback TCP; creates its data on the first start. See `postgres.d.mts` for what the options mean. */
 export async function startPostgres({
   dataDir,
@@ -116,7 +96,7 @@ export async function startPostgres({
   const { bin, major } = findBinaries({ account, dataMajor, from });
   const password = trust ? undefined : superuserPassword(place);
   if (dataMajor === undefined) await createCluster({ bin, major, account, dataDir: place, password });
-  else await predecessorGone(place);
+  else await unused(place);
   for (let attempt = 1; ; attempt++) {
     const chosen = port ?? (await freePort());
     try {

@@ -1,7 +1,10 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { connect } from '@nats-io/transport-node';
+import { eventually } from '@runyard/testing';
 import type { LocalNatsServer } from '../local/nats.mjs';
 import { ACCESS, authorization, passwordValue, passwordVariable } from './access';
 import { MINIMUM_NATS_VERSION, findNatsServer, isOlder, startNatsServer } from '../local/nats.mjs';
@@ -29,6 +32,14 @@ const start = async (options: Partial<Parameters<typeof startNatsServer>[0]> = {
   started.push(server);
   return server;
 };
+
+function isAlive(pid: number): boolean {
+  try {
+    return process.kill(pid, 0);
+  } catch {
+    return false;
+  }
+}
 
 /** One request on a connection of its own. */
 async function api(url: string, subject: string, body: object) {
@@ -112,9 +123,29 @@ describe('startNatsServer', () => {
     await second.stop();
   });
 
+  it('does not start on the folder of one that runs', async () => {
+    const first = await start({ syncAlways: false });
+    await expect(start()).rejects.toThrow(/process \d+\) already runs on .*stop the other Runyard first/);
+    await api(first.url, '$JS.API.STREAM.NAMES', {});
+  });
+
+  it('ends with the process that started it, also after kill -9', async () => {
+    const script = `import('${join(__dirname, '../local/nats.mjs')}').then(async ({ startNatsServer }) => {
+      const { pid } = await startNatsServer({ dir: '${dir}', syncAlways: false });
+      console.log(pid);
+      setInterval(() => undefined, 1_000);
+    })`;
+    const host = spawn(process.execPath, ['-e', script], { stdio: ['ignore', 'pipe', 'inherit'] });
+    const pid = Number((await once(host.stdout, 'data'))[0]);
+    expect(isAlive(pid)).toBe(true);
+    host.kill('SIGKILL');
+    await eventually(() => !isAlive(pid));
+    await start({ syncAlways: false });
+  });
+
   it('says what the server said when it cannot start', async () => {
     const { port } = await start();
-    await expect(start({ port })).rejects.toThrow(/did not start.*(in use|listen)/);
+    await expect(start({ dir: join(dir, 'other'), port })).rejects.toThrow(/did not start.*(in use|listen)/);
   });
 
   it.each(['-aB_9', '7e5-Zk', '7e54ab', '12', 'true', 'a#b'])(
