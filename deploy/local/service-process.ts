@@ -2,6 +2,7 @@ import { spawn } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
 import { closeSync, openSync } from 'node:fs';
 import { setTimeout as wait } from 'node:timers/promises';
+import { watchdog } from './server-process.mjs';
 
 export interface ServiceProcessOptions {
   service: string;
@@ -76,7 +77,11 @@ export class ServiceProcess {
     const startedAt = performance.now();
     const child = spawn(process.execPath, main, { env, stdio: ['ignore', log, log] });
     closeSync(log);
-    child.once('exit', () => void this.startAgain(performance.now() - startedAt));
+    const calm = child.pid === undefined ? undefined : watchdog(child.pid, 'TERM');
+    child.once('exit', () => {
+      calm?.();
+      void this.startAgain(performance.now() - startedAt);
+    });
     return child;
   }
 
