@@ -27,6 +27,8 @@ interface Round {
   perSecond: number;
   p50: number;
   p99: number;
+  /** Processor time of this process a call, milliseconds: ledger, its projections and the client that asks. */
+  cpu: number;
 }
 
 /** `npm run bench -- ledger`: what a reservation costs beside what the server allows at most. */
@@ -52,7 +54,8 @@ async function measure(durable: boolean, options: LedgerOptions): Promise<Round[
   const services = [{ service: 'budget-ledger', migrations: BUDGET_LEDGER_MIGRATIONS }];
   const stack = await startStack({ folder, durable, services });
   const app = await startService(BudgetLedgerModule.forRoot({ service: configOf(stack) }));
-  const connection = await connect({ servers: stack.natsUrl });
+  // As the services connect: without it each call would take a stack trace, and the client would be what is measured.
+  const connection = await connect({ servers: stack.natsUrl, noAsyncTraces: true });
   try {
     return await roundsOf(connection, options);
   } finally {
@@ -123,6 +126,7 @@ async function timed(
   const latencies: number[] = [];
   let next = 0;
   const begun = performance.now();
+  const spent = process.cpuUsage();
   const worker = async (): Promise<void> => {
     for (let index = next++; index < reservations; index = next++) {
       const at = performance.now();
@@ -132,7 +136,9 @@ async function timed(
   };
   await Promise.all(Array.from({ length: concurrency }, worker));
   const perSecond = Math.round(reservations / ((performance.now() - begun) / 1_000));
-  return { kind, perSecond, p50: percentile(latencies, 0.5), p99: percentile(latencies, 0.99) };
+  const { user, system } = process.cpuUsage(spent);
+  const cpu = (user + system) / 1_000 / reservations;
+  return { kind, perSecond, p50: percentile(latencies, 0.5), p99: percentile(latencies, 0.99), cpu };
 }
 
 function report(durability: string, rounds: readonly Round[]): string {
@@ -141,7 +147,7 @@ function report(durability: string, rounds: readonly Round[]): string {
     const of = (value: (round: Round) => number) => median(own.map(value));
     const perSecond = own.map((round) => round.perSecond);
     const spread = `${Math.min(...perSecond)} to ${Math.max(...perSecond)}`;
-    return `  ${kind.padEnd(14)}${String(of((round) => round.perSecond)).padStart(7)}/s  (${spread})  p50 ${of((round) => round.p50).toFixed(1)} ms, p99 ${of((round) => round.p99).toFixed(1)} ms`;
+    return `  ${kind.padEnd(14)}${String(of((round) => round.perSecond)).padStart(7)}/s  (${spread})  p50 ${of((round) => round.p50).toFixed(1)} ms, p99 ${of((round) => round.p99).toFixed(1)} ms, processor ${of((round) => round.cpu).toFixed(2)} ms`;
   });
   return `class ${durability}, median of ${rounds.length / KINDS.length} rounds\n${lines.join('\n')}\n`;
 }

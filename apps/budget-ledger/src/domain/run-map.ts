@@ -1,5 +1,13 @@
-/** Buckets of a map; each change copies one of them and the list of all. */
-const BUCKETS = 256;
+/** Branches of a node: a change copies one node a level, and one leaf. */
+const BITS = 4;
+const BRANCHES = 1 << BITS;
+/** 4,096 leaves: of tens of thousands of runs each holds a few. */
+const LEVELS = 3;
+
+type Leaf<Value> = ReadonlyMap<string, Value>;
+type Node<Value> = readonly (Node<Value> | Leaf<Value> | undefined)[];
+
+const NOTHING: Node<never> = Array.from({ length: BRANCHES }, () => undefined);
 
 /**
  * An immutable map by run id. An owner's week may hold tens of thousands of runs and changes with every one of them, so a
@@ -7,50 +15,73 @@ const BUCKETS = 256;
  */
 export class RunMap<Value> {
   private constructor(
-    private readonly buckets: readonly (ReadonlyMap<string, Value> | undefined)[],
+    private readonly root: Node<Value>,
     readonly size: number,
   ) {}
 
   static empty<Value>(): RunMap<Value> {
-    return new RunMap<Value>(
-      Array.from({ length: BUCKETS }, () => undefined),
-      0,
-    );
+    return new RunMap<Value>(NOTHING, 0);
   }
 
   get(runId: string): Value | undefined {
-    return this.buckets[bucketOf(runId)]?.get(runId);
+    return this.leaf(hashOf(runId))?.get(runId);
   }
 
   has(runId: string): boolean {
-    return this.buckets[bucketOf(runId)]?.has(runId) === true;
+    return this.leaf(hashOf(runId))?.has(runId) === true;
   }
 
   with(runId: string, value: Value): RunMap<Value> {
-    const at = bucketOf(runId);
-    const bucket = new Map(this.buckets[at]);
-    const size = this.size + (bucket.has(runId) ? 0 : 1);
-    bucket.set(runId, value);
-    return new RunMap(this.buckets.with(at, bucket), size);
+    const hash = hashOf(runId);
+    const leaf = new Map(this.leaf(hash));
+    const size = this.size + (leaf.has(runId) ? 0 : 1);
+    leaf.set(runId, value);
+    return new RunMap(put(this.root, hash, leaf, LEVELS), size);
   }
 
   without(runId: string): RunMap<Value> {
-    const at = bucketOf(runId);
-    if (!this.buckets[at]?.has(runId)) return this;
-    const bucket = new Map(this.buckets[at]);
-    bucket.delete(runId);
-    return new RunMap(this.buckets.with(at, bucket), this.size - 1);
+    const hash = hashOf(runId);
+    const found = this.leaf(hash);
+    if (!found?.has(runId)) return this;
+    const leaf = new Map(found);
+    leaf.delete(runId);
+    return new RunMap(put(this.root, hash, leaf.size > 0 ? leaf : undefined, LEVELS), this.size - 1);
   }
 
   /** All entries, by run id: the same order whoever asks. */
   entries(): [string, Value][] {
-    const all = this.buckets.flatMap((bucket) => (bucket ? [...bucket] : []));
-    return all.toSorted(([one], [other]) => (one < other ? -1 : 1));
+    return entriesOf(this.root).toSorted(([one], [other]) => (one < other ? -1 : 1));
+  }
+
+  private leaf(hash: number): Leaf<Value> | undefined {
+    let at: Node<Value> | Leaf<Value> | undefined = this.root;
+    for (let level = LEVELS; level > 0 && isNode(at); level--) at = at[branchOf(hash, level)];
+    return isNode(at) ? undefined : at;
   }
 }
 
-function bucketOf(runId: string): number {
+const isNode = <Value>(at: Node<Value> | Leaf<Value> | undefined): at is Node<Value> => Array.isArray(at);
+
+const branchOf = (hash: number, level: number): number => (hash >>> (BITS * (level - 1))) & (BRANCHES - 1);
+
+/** The same node with another leaf at the end of the path that the hash names. */
+function put<Value>(
+  node: Node<Value>,
+  hash: number,
+  leaf: Leaf<Value> | undefined,
+  level: number,
+): Node<Value> {
+  const branch = branchOf(hash, level);
+  if (level === 1) return node.with(branch, leaf);
+  const below = node[branch];
+  return node.with(branch, put(isNode(below) ? below : NOTHING, hash, leaf, level - 1));
+}
+
+const entriesOf = <Value>(node: Node<Value>): [string, Value][] =>
+  node.flatMap((below) => (isNode(below) ? entriesOf(below) : below ? [...below] : []));
+
+function hashOf(runId: string): number {
   let hash = 0;
   for (let i = 0; i < runId.length; i++) hash = (Math.imul(hash, 31) + runId.charCodeAt(i)) | 0;
-  return (hash ^ (hash >>> 13)) & (BUCKETS - 1);
+  return hash ^ (hash >>> 13);
 }

@@ -1,5 +1,4 @@
 import type { WeekPlace } from '@runyard/contracts';
-import { RunMap } from './run-map';
 import { decideTogether, foldDecided } from './together';
 import { NO_WEEK } from './week';
 import type { Week, WeekState } from './week';
@@ -179,23 +178,6 @@ describe('the week’s turn (P6.3)', () => {
     expect(types(next, { type: 'CarryOn', carriedOut: closed.carriedOut })).toEqual([]);
     expect(types(next, { type: 'OpenWeek', place: NEXT, previous })).toEqual([]);
   });
-});
-
-it('a map of runs never changes under those who hold it', () => {
-  const empty = RunMap.empty<number>();
-  const one = empty.with('a', 1);
-  const two = one.with('b', 2).with('a', 3);
-  expect([empty.size, one.size, two.size]).toEqual([0, 1, 2]);
-  expect([one.get('a'), two.get('a'), two.without('a').has('a'), two.without('c')]).toEqual([
-    1,
-    3,
-    false,
-    two,
-  ]);
-  expect(two.entries()).toEqual([
-    ['a', 3],
-    ['b', 2],
-  ]);
 });
 
 describe('a run that waits for people (P5.6)', () => {
