@@ -1,4 +1,4 @@
-import { writeFileSync } from 'node:fs';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { deadSubject, requestSubject } from '@runyard/contracts';
 import { connectEventLog } from '@runyard/event-log';
@@ -395,4 +395,53 @@ test('runyard doctor says which schema lacks a step of this version, and which r
   expect(said).toMatch(/ok {4}clock of the bus: \d+ ms/);
   const well = await world.runyard('doctor');
   expect(well.out.filter((line) => line.startsWith('MEND'))).toEqual([]);
+});
+
+test('runyard doctor names secrets that are missing or cannot be sent, before a run needs them, and never their values', async () => {
+  const model = (model_id: string, credential: string) =>
+    world.api.call('POST', '/v1/models', {
+      model_id,
+      label: model_id,
+      tier: 'fast',
+      provider: { kind: 'anthropic', credential },
+      model: 'm',
+      context_window: 100_000,
+    });
+  await model('spaced', 'two-lines');
+  await model('spaced-too', 'two-lines');
+  await model('bare', 'not-there');
+  await model('well', 'in-place');
+  const env = { A: 'secret:of-a-program' };
+  const server = { name: 's', transport: 'stdio', command: 'node', args: [], env };
+  await world.api.call('POST', '/v1/tools', {
+    name: 'program',
+    description: 'A program',
+    input_schema: { type: 'object' },
+    effect: 'read',
+    source: { kind: 'mcp', server, tool: 'x' },
+  });
+  const folder = join(world.platform.folders.secrets, world.org);
+  mkdirSync(folder, { recursive: true });
+  writeFileSync(join(folder, 'two-lines'), 'sk-first\nsk-second\n');
+  writeFileSync(join(folder, 'in-place'), 'sk-third\n');
+  writeFileSync(join(folder, 'of-a-program'), 'any text\n');
+  const mended = async () => {
+    const { out } = await world.runyard('doctor', '--json');
+    expect(out.join()).not.toContain('sk-');
+    const found = out.map((line) => JSON.parse(line) as { what: string; found: string; remedy?: string });
+    return found.filter(({ what }) => what.startsWith('secret ')).map((one) => [one.found, one.remedy ?? '']);
+  };
+  await eventually(async () => (await mended()).length === 4);
+  expect(await mended()).toEqual([
+    ['in place for model well', ''],
+    ['is not set, and model bare needs it', expect.stringContaining(`/${world.org}/not-there`)],
+    ['in place for tool program', ''],
+    [
+      expect.stringMatching(/^cannot be sent for model spaced, model spaced-too: /),
+      expect.stringContaining('anew'),
+    ],
+  ]);
+  for (const id of ['spaced', 'spaced-too', 'bare', 'well'])
+    await world.api.call('DELETE', `/v1/models/${id}`);
+  await eventually(async () => (await mended()).length === 1);
 });

@@ -7,6 +7,7 @@ import type { Commands } from './command';
 import { required } from './config';
 import { CLOCK_MS, KEEP_TIME, bus } from './doctor-bus';
 import { schemas } from './doctor-database';
+import { secrets } from './doctor-secrets';
 import { Installation } from './installation';
 import { EXIT } from './terminal';
 import type { Terminal } from './terminal';
@@ -36,6 +37,7 @@ export const doctorCommands: Commands = (program, line) => {
             ...(await database(installation)),
             ...(await schemas(installation)),
             ...(await readers(installation)),
+            ...(await secrets(installation)),
           ];
           for (const one of findings) tell(one, options.json, line.terminal);
           return findings.some(({ remedy }) => remedy) ? EXIT.found : EXIT.ok;

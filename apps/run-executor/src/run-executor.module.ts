@@ -28,6 +28,7 @@ import { ConversationsController } from './handlers/conversations.controller';
 import { ExecutorProcess } from './handlers/executor.process';
 import { FenceController } from './handlers/fence.controller';
 import { QueriesController } from './handlers/queries.controller';
+import { SecretsController } from './handlers/secrets.controller';
 import { RunTelemetry } from './handlers/telemetry.adapter';
 import { SuccessorsController } from './handlers/successors.controller';
 import { RUN_MIGRATIONS } from './migrations';
@@ -117,6 +118,7 @@ const providersOf = (config: ExecutorConfig): Provider[] => [
   ConversationsController,
   FenceController,
   QueriesController,
+  SecretsController,
   SuccessorsController,
   ExecutorProcess,
   ChildrenReaction,

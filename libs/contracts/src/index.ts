@@ -41,6 +41,7 @@ export * from './runs/run.events';
 export * from './runs/run.queries';
 export * from './runs/run.requests';
 export * from './runs/run.states';
+export * from './runs/secret.queries';
 export * from './schedules/schedule.events';
 export * from './schedules/schedule.queries';
 export * from './subjects';

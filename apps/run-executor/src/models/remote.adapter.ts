@@ -1,3 +1,4 @@
+import { isHeaderText } from '@runyard/contracts';
 import type { ModelRoute } from '@runyard/contracts';
 import type { AnswerReader } from './answer';
 import { readAnswer } from './answer-body';
@@ -36,9 +37,6 @@ export interface RemoteSettings {
   now: () => number;
 }
 
-/** Characters that an HTTP header carries. */
-const HEADER_TEXT = /^[\x21-\x7e]+$/;
-
 /** One attempt over HTTP per call. Neither throws nor retries; the secret stands in no result. */
 export function remoteAdapter<Route extends ModelRoute>(
   kind: ProviderKind<Route>,
@@ -74,8 +72,11 @@ function refusalOf(
 ): ModelFailure | null {
   if (name !== undefined && secret === undefined)
     return failure('provider_auth', `The secret "${name}" is not set; add it to the executor's secrets.`);
-  if (secret !== undefined && !HEADER_TEXT.test(secret))
-    return failure('provider_auth', `The secret "${name}" holds characters that no HTTP header can carry.`);
+  if (secret !== undefined && !isHeaderText(secret))
+    return failure(
+      'provider_auth',
+      `The secret "${name}" holds characters that no HTTP header can carry (blanks, line breaks, others than ASCII); write it anew, the value alone on one line.`,
+    );
   if (!/^https?:/.test(baseUrl) || !URL.canParse(baseUrl))
     return failure('provider_invalid', "The model's base URL is not an http(s) URL.");
   return null;

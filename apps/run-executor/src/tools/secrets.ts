@@ -1,3 +1,4 @@
+import { isHeaderText } from '@runyard/contracts';
 import { BeforeSending } from './exchange.errors';
 import { misconfigured, notSent, reasonOf } from './outcomes';
 import type { SecretReader, ToolFailure, ToolResult } from './types';
@@ -23,7 +24,7 @@ export async function credential(
     return notSent(`Error: nothing was sent: ${reasonOf(error)}.`);
   }
   // A value that no header can carry (line breaks of a file, say) would fail with the value in the message.
-  if (value !== undefined && /^[\x21-\x7e]+$/.test(value)) return { ok: true, value, name };
+  if (value !== undefined && isHeaderText(value)) return { ok: true, value, name };
   const fault =
     value === undefined
       ? 'is not set'
