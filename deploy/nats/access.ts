@@ -22,7 +22,7 @@ export const ACCESS: Readonly<Record<string, Access>> = {
   gateway: { appends: [], subscribes: ['runyard.people.>'] },
   knowledge: { appends: ['knowledge'] },
   'run-executor': {
-    appends: ['runs', 'conversations'],
+    appends: ['runs', 'conversations', 'bulk'],
     takes: [QUEUES.requests, QUEUES.work],
     publishes: ['runyard.work.>', 'runyard.presence.>', 'runyard.wake.>', 'runyard.answers.>'],
     subscribes: ['runyard.presence.run-executor.*', 'runyard.wake.run-executor.*'],

@@ -64,7 +64,7 @@ const queue = (
 /** Every stream of Runyard (architecture, section 2). Applied by a step of its own: `applyStreams`. */
 export function streamDefinitions(settings: StreamSettings = {}): StreamDefinition[] {
   return [
-    log('RUNS', ['runs', 'conversations', 'erasures'], settings),
+    log('RUNS', ['runs', 'conversations', 'erasures', 'bulk'], settings),
     log('AGENTS', ['agents', 'catalogue', 'knowledge'], settings),
     log('PEOPLE', ['people'], settings),
     log('SCHEDULES', ['schedules'], settings),

@@ -27,6 +27,11 @@ export const CONTEXT_FACTS: Readonly<Record<Context, ContextFacts>> = {
     service: 'operators, by the command line',
     meaning: 'What remains of runs whose content was overwritten in log, archive and rows',
   },
+  bulk: {
+    aggregate: 'one bulk action, by its id',
+    service: 'run-executor',
+    meaning: 'The same thing done to many runs: which ones, what became of each',
+  },
   agents: {
     aggregate: 'one agent, by its id',
     service: 'agent-registry',

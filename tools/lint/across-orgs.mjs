@@ -9,6 +9,8 @@ export const ACROSS_ORGS = [
   /^apps\/run-executor\/src\/projections\/operations\.queries\.ts$/,
   // Runs that wait for children whose message was lost may be any org's.
   /^apps\/run-executor\/src\/projections\/waiting\.queries\.ts$/,
+  // Bulk actions of any org may have lost the process that carried them out.
+  /^apps\/run-executor\/src\/projections\/open-bulk-actions\.queries\.ts$/,
   // A presented key says which org it is of; before it is found nobody knows.
   /^apps\/agent-registry\/src\/projections\/key\.queries\.ts$/,
   // One scan finds the due slots of all orgs.

@@ -33,9 +33,11 @@ import { RunTelemetry } from './handlers/telemetry.adapter';
 import { SuccessorsController } from './handlers/successors.controller';
 import { RUN_MIGRATIONS } from './migrations';
 import { runPeopleProjection } from './projections/people.projection';
+import { bulkActionsProjection } from './projections/bulk-actions.projection';
+import { BulkQueries } from './projections/bulk.queries';
 import { RunQueries } from './projections/run.queries';
 import { runsProjection } from './projections/runs.projection';
-import { EXECUTOR, EXECUTOR_CONFIG, RUN_CONTROLS, RUN_QUERIES } from './tokens';
+import { BULK_PORTS, EXECUTOR, EXECUTOR_CONFIG, RUN_CONTROLS, RUN_QUERIES } from './tokens';
 
 export const SERVICE = 'run-executor';
 
@@ -57,9 +59,11 @@ export class RunExecutorModule implements OnApplicationBootstrap {
         ServiceModule.forRoot({
           name: SERVICE,
           config: config.service,
-          projections: config.projections ? [runsProjection(), runPeopleProjection] : [],
+          projections: config.projections
+            ? [runsProjection(), runPeopleProjection, bulkActionsProjection]
+            : [],
           archives: config.projections ? ['RUNS'] : [],
-          // Two projections, an archive and the reactions hold a transaction at a time each; sweeps and heartbeats come besides.
+          // Three projections, an archive and the reactions hold a transaction at a time each; sweeps and heartbeats come besides.
           acrossPoolSize: 12,
           migrate: (url) =>
             runMigrations({
@@ -83,6 +87,16 @@ export class RunExecutorModule implements OnApplicationBootstrap {
     this.projectors.start(projections, { batchSize: REACTION_BATCH });
   }
 }
+
+const BULK_PROVIDER: Provider = {
+  provide: BULK_PORTS,
+  inject: [EXECUTOR, EVENT_LOG, DATABASE],
+  useFactory: ({ bulkLog }: Executor, log: EventLog, db: Database) => ({
+    bulkLog,
+    log,
+    bulkQueries: new BulkQueries(db),
+  }),
+};
 
 const providersOf = (config: ExecutorConfig): Provider[] => [
   { provide: EXECUTOR_CONFIG, useValue: config },
@@ -111,6 +125,7 @@ const providersOf = (config: ExecutorConfig): Provider[] => [
       pauseTtlMs: config.pauseTtlMs,
     }),
   },
+  BULK_PROVIDER,
   { provide: RUN_QUERIES, inject: [DATABASE], useFactory: (db: Database) => new RunQueries(db) },
   BulkController,
   CancellationController,

@@ -164,19 +164,61 @@ export type Cancellation = {
 export type RunsContinueSchema0 = string | number | boolean | null | (RunsContinueSchema0)[] | { [name: string]: RunsContinueSchema0 };
 
 export type BulkAction = {
-  action: "cancel";
-  preview: boolean;
+  bulk_action_id: string;
+  action: "cancel" | "pause" | "resume" | "retry";
+  /** As it was asked */
+  filter: { [name: string]: unknown };
+  state: "running" | "aborting" | "aborted" | "completed";
+  requested_by: string;
+  /** Runs chosen so far */
+  runs: number;
+  /** Whether those are all */
+  chosen: boolean;
+  /** Runs that have their result */
+  handled: number;
+  outcomes: {
+    done: number;
+    requested: number;
+    refused: number;
+  };
+  created_at: string;
+  abort_requested_at: string | null;
+  abort_requested_by: string | null;
+  ended_at: string | null;
+  /** Position in the log that the row reflects; pass it as at_least */
+  position: string;
+};
+
+export type BulkPreview = {
+  action: "cancel" | "pause" | "resume" | "retry";
+  preview: true;
+  /** All runs that it would be, not a page of them */
   count: number;
-  /** More runs are left; the same action takes them up next */
-  more: boolean;
+  /** The newest of them */
   sample: (string)[];
-  results: ({
-    run_id: string;
-    outcome: "cancelled" | "requested" | "refused";
-    state: string | null;
-    code: string | null;
-    detail: string | null;
-  })[];
+};
+
+export type BulkActionPage = {
+  data: (BulkAction)[];
+  next_cursor: string | null;
+};
+
+export type BulkResultPage = {
+  data: (BulkResult)[];
+  next_cursor: string | null;
+};
+
+export type BulkResult = {
+  run_id: string;
+  /** requested: its driver, or intake, has still to obey. null: not told anything, or not yet */
+  outcome: "done" | "requested" | "refused" | null;
+  /** State of the run when it had been told */
+  state: string | null;
+  /** Why it was refused */
+  code: string | null;
+  detail: string | null;
+  /** The run that tries it again */
+  new_run_id: string | null;
 };
 
 export type Conversation = {
@@ -906,7 +948,7 @@ export interface Operations {
   /** List runs, newest first. */
   "GET /v1/runs": {
     path: {};
-    query: { limit?: number; cursor?: string; at_least?: string; agent_id?: string; state?: "queued" | "running" | "awaiting_approval" | "paused" | "waiting" | "succeeded" | "failed" | "cancelled" | "skipped"; status?: "running" | "completed" | "budget_exhausted" | "spend_limit_exceeded" | "error" | "cancelled" | "skipped"; termination?: "Completed" | "BudgetExceeded" | "Deadline" | "ConfirmationPending" | "ToolFailure" | "Refused" | "Error" | "Cancelled"; parent_run_id?: string; source_run_id?: string; conversation_id?: string; trigger?: "manual" | "scheduled" | "requested" | "delegated" | "task" | "continuation" | "fork" | "eval"; user_id?: string; from?: string; to?: string };
+    query: { limit?: number; cursor?: string; at_least?: string; agent_id?: string; state?: "queued" | "running" | "awaiting_approval" | "paused" | "waiting" | "succeeded" | "failed" | "cancelled" | "skipped"; status?: "running" | "completed" | "budget_exhausted" | "spend_limit_exceeded" | "error" | "cancelled" | "skipped"; termination?: "Completed" | "BudgetExceeded" | "Deadline" | "ConfirmationPending" | "ToolFailure" | "Refused" | "Error" | "Cancelled"; parent_run_id?: string; source_run_id?: string; bulk_action_id?: string; conversation_id?: string; trigger?: "manual" | "scheduled" | "requested" | "delegated" | "task" | "continuation" | "fork" | "eval"; user_id?: string; from?: string; to?: string };
     body?: undefined;
     answer: RunPage;
   };
@@ -1042,12 +1084,12 @@ export interface Operations {
     };
     answer: SuccessorRun;
   };
-  /** Cancel all unfinished runs that a filter finds. */
+  /** Cancel, pause, resume or retry all runs that a filter finds. */
   "POST /v1/bulk-actions": {
     path: {};
     query: {};
     body: {
-      action: "cancel";
+      action: "cancel" | "pause" | "resume" | "retry";
       filter: {
         agent_id?: string;
         state?: "queued" | "running" | "awaiting_approval" | "paused" | "waiting" | "succeeded" | "failed" | "cancelled" | "skipped";
@@ -1055,6 +1097,7 @@ export interface Operations {
         termination?: "Completed" | "BudgetExceeded" | "Deadline" | "ConfirmationPending" | "ToolFailure" | "Refused" | "Error" | "Cancelled";
         parent_run_id?: string;
         source_run_id?: string;
+        bulk_action_id?: string;
         conversation_id?: string;
         trigger?: "manual" | "scheduled" | "requested" | "delegated" | "task" | "continuation" | "fork" | "eval";
         user_id?: string;
@@ -1063,6 +1106,34 @@ export interface Operations {
       };
       preview?: boolean;
     };
+    answer: BulkPreview | BulkAction;
+  };
+  /** List bulk actions, newest first. */
+  "GET /v1/bulk-actions": {
+    path: {};
+    query: { limit?: number; cursor?: string; at_least?: string; state?: "running" | "aborting" | "aborted" | "completed" };
+    body?: undefined;
+    answer: BulkActionPage;
+  };
+  /** Read how far a bulk action is. */
+  "GET /v1/bulk-actions/{bulk_action_id}": {
+    path: { bulk_action_id: string };
+    query: { at_least?: string };
+    body?: undefined;
+    answer: BulkAction;
+  };
+  /** Read what became of each run of a bulk action. */
+  "GET /v1/bulk-actions/{bulk_action_id}/results": {
+    path: { bulk_action_id: string };
+    query: { limit?: number; cursor?: string; at_least?: string; outcome?: "done" | "requested" | "refused" | "none" };
+    body?: undefined;
+    answer: BulkResultPage;
+  };
+  /** Abort a bulk action. */
+  "POST /v1/bulk-actions/{bulk_action_id}/abort": {
+    path: { bulk_action_id: string };
+    query: {};
+    body?: undefined;
     answer: BulkAction;
   };
   /** Create a conversation. */

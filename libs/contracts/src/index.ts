@@ -30,6 +30,8 @@ export * from './people/people.requests';
 export * from './problems';
 export * from './rpc';
 export * from './runs/approval.events';
+export * from './runs/bulk.events';
+export * from './runs/bulk.requests';
 export * from './runs/call.events';
 export * from './runs/child.events';
 export * from './runs/conversation.events';

@@ -5,6 +5,7 @@ export const CONTEXT_STREAMS = {
   runs: 'RUNS',
   conversations: 'RUNS',
   erasures: 'RUNS',
+  bulk: 'RUNS',
   agents: 'AGENTS',
   catalogue: 'AGENTS',
   knowledge: 'AGENTS',

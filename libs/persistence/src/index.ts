@@ -27,6 +27,7 @@ export type { Blobs } from './blobs';
 export { CheckpointContradiction } from './checkpoints';
 export type { CheckpointKey } from './checkpoints';
 export { cleanJson, cleanText, restoreJson, restoreText } from './clean-text';
+export { lockKey } from './lock-key';
 export { positionReached } from './position';
 export { PoisonCommit } from './projection-faults';
 export { decodeCursor, invalidCursor, pageOf } from './pages';

@@ -11,6 +11,8 @@ export interface RequestContext {
   org?: string;
   runId?: string;
   method?: string;
+  /** What the work in hand is a part of, where that is more than one request; named in what is appended. */
+  causationId?: string;
 }
 
 const storage = new AsyncLocalStorage<RequestContext>();

@@ -72,25 +72,6 @@ export const controlledRow = named(
     continuation: successorRow.optional().describe('The run that goes on where this one had ended'),
   }),
 );
-export const bulkRow = named(
-  'BulkAction',
-  z.looseObject({
-    action: z.enum(['cancel']),
-    preview: z.boolean(),
-    count,
-    more: z.boolean().describe('More runs are left; the same action takes them up next'),
-    sample: z.array(text),
-    results: z.array(
-      z.looseObject({
-        run_id: text,
-        outcome: z.enum(['cancelled', 'requested', 'refused']),
-        state: text.nullable(),
-        code: text.nullable(),
-        detail: text.nullable(),
-      }),
-    ),
-  }),
-);
 export const stepRow = named(
   'Step',
   z.looseObject({ seq: count, kind: z.enum(['model_turn', 'tool_call', 'approval']) }),

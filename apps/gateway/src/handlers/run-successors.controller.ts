@@ -1,12 +1,12 @@
 import { Controller } from '@nestjs/common';
-import { bulkActionSchema, continueRunSchema, forkRunSchema, retryRunSchema } from '@runyard/contracts';
+import { continueRunSchema, forkRunSchema, retryRunSchema } from '@runyard/contracts';
 import { FromRequest } from '../door/call';
 import type { Call } from '../door/call';
 import { Route } from '../door/route';
 import type { RouteDeclaration } from '../door/route';
 import { idempotencyKeyOf } from '../idempotency/fingerprint';
 import { ANYBODY } from './access';
-import { bulkRow, successorRow } from './run-rows';
+import { successorRow } from './run-rows';
 import { Services } from './services.adapter';
 
 /** Runs that begin with what another one has recorded. */
@@ -70,32 +70,8 @@ export class RunSuccessorsController {
   }
 }
 
-const bulk: RouteDeclaration = {
-  method: 'POST',
-  path: '/v1/bulk-actions',
-  name: 'runs.bulk',
-  tag: 'runs',
-  summary: 'Cancel all unfinished runs that a filter finds',
-  description:
-    'Up to 500 at a time, with a result for each. A preview says how many and which, and does nothing.',
-  access: ANYBODY,
-  input: bulkActionSchema,
-  success: [{ status: 200, description: 'What became of each', body: bulkRow }],
-  idempotency: 'replayed',
-};
-
-@Controller()
-export class BulkActionsController {
-  constructor(private readonly services: Services) {}
-
-  @Route(bulk)
-  bulk(@FromRequest() call: Call): Promise<unknown> {
-    return this.services.executor(call, 'runs.bulk');
-  }
-}
-
-/** The key of the request names the new run. */
-function withKey(call: Call): Record<string, unknown> {
+/** The key of the request names what comes of it: a new run, a bulk action. */
+export function withKey(call: Call): Record<string, unknown> {
   const key = idempotencyKeyOf(call.headers['idempotency-key']);
   return key === undefined ? call.input : { ...call.input, key };
 }

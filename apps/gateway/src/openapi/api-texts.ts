@@ -4,6 +4,7 @@ import type { JsonSchema } from './json-schemas';
 const TAGS: Readonly<Record<string, string>> = {
   budgets: 'Weekly caps, how they are used up, and what was spent',
   runs: 'One execution of an agent: start, watch, control, read',
+  'bulk actions': 'The same thing done to every run that a filter finds',
   conversations: 'Dialogs whose turns are runs',
   agents: 'Definitions of agents and their versions',
   schedules: 'When agents will run by themselves',

@@ -9,6 +9,7 @@ import type { Logger, Reaction } from '@runyard/service';
 import type { ExecutorSettings } from '../config';
 import { createModelAdapter } from '../models/model.adapter';
 import type { ModelAdapter } from '../models/types';
+import { BulkQueries } from '../projections/bulk.queries';
 import { erasedRuns } from '../projections/erased.queries';
 import { OperationsQueries } from '../projections/operations.queries';
 import type { KnowledgeDoor } from '../tools/knowledge/knowledge.adapter';
@@ -18,6 +19,9 @@ import type { ToolRunner } from '../tools/types';
 import { Asking } from './asking.adapter';
 import { ledgerBudgets } from './budgets.adapter';
 import type { Budgets } from './budgets.adapter';
+import { BulkActions } from './bulk-actions.process';
+import { BulkLog } from './bulk-log.adapter';
+import { BulkOrders } from './bulk-orders.process';
 import { Children } from './children.process';
 import { Conversations } from './conversations.adapter';
 import { decisionReaction } from './decisions.process';
@@ -77,6 +81,8 @@ export interface Executor {
   sweep: Sweep;
   retention: Retention;
   successors: Successors;
+  bulkLog: BulkLog;
+  bulkActions: BulkActions;
   release: (org: string, runId: string, within?: Tx) => Promise<void>;
   enqueue: (org: string, runId: string) => Promise<void>;
 }
@@ -91,11 +97,16 @@ export function assemble(on: Foundations): Executor {
   );
   const intakeProcess = new Intake({ ...parts, drivers });
   const waiting = new WaitingRuns((ms, limit) => waitingRuns(db, ms, limit), parts.clock);
+  const successors = new Successors({ ...parts, connection });
+  const bulkLog = new BulkLog(on.log);
+  const orders = new BulkOrders({ ...parts, successors }, parts.log);
   return {
     ...parts,
     drivers,
     intakeProcess,
-    successors: new Successors({ ...parts, connection }),
+    successors,
+    bulkLog,
+    bulkActions: new BulkActions({ ...parts, db, bulkLog, bulkQueries: new BulkQueries(db), orders }),
     intake: new IntakeConsumer(connection, queues, intakeProcess, config.intakeConcurrency, parts.telemetry),
     work: new WorkConsumer(queues, parts.runs, drivers, evidences, config.intakeConcurrency),
     retention: new Retention(parts),

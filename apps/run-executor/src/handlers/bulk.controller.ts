@@ -1,86 +1,147 @@
+import { randomUUID } from 'node:crypto';
 import { Inject, Injectable } from '@nestjs/common';
-import type { Caller, RunState } from '@runyard/contracts';
-import { bulkActionSchema, parseWith, Problem, UNFINISHED_STATES } from '@runyard/contracts';
+import type { BulkKind, Caller } from '@runyard/contracts';
+import {
+  bulkReadSchema,
+  bulkRefSchema,
+  bulkResultsSchema,
+  listBulkActionsSchema,
+  parseWith,
+  Problem,
+  startBulkActionSchema,
+  subjectOf,
+} from '@runyard/contracts';
+import { derivedId } from '@runyard/event-log';
+import type { EventLog } from '@runyard/event-log';
 import { RpcMethod } from '@runyard/service';
-import type { RunFilter, RunQueries } from '../projections/run.queries';
-import { RUN_QUERIES } from '../tokens';
-import { ControlsController } from './controls.controller';
+import type { BulkAction } from '../domain/bulk-action';
+import type { BulkFilter, BulkQueries } from '../projections/bulk.queries';
+import { BULK_PORTS } from '../tokens';
+import type { BulkLog } from './bulk-log.adapter';
 
-/** Runs that one action takes up; the answer says whether more are left, and the same action takes those up next. */
-const MOST = 500;
-const PAGE = 100;
-/** Runs that a preview shows. */
+/** Runs that a preview names. */
 const SAMPLE = 10;
-/** Runs that are told at once. */
-const AT_ONCE = 16;
 
-export interface BulkResult {
-  run_id: string;
-  /** `cancelled`, or `requested` where its driver still has to obey, or why not. */
-  outcome: 'cancelled' | 'requested' | 'refused';
-  state: string | null;
-  code: string | null;
-  detail: string | null;
+export interface BulkDoorPorts {
+  bulkLog: BulkLog;
+  bulkQueries: BulkQueries;
+  log: Pick<EventLog, 'lastSequence'>;
 }
 
-export interface BulkAnswer {
-  action: 'cancel';
-  preview: boolean;
-  /** Unfinished runs that the filter found, `MOST` at most. */
+/** What an action would be about. */
+export interface BulkPreview {
+  action: BulkKind;
+  preview: true;
   count: number;
-  more: boolean;
   sample: string[];
-  results: BulkResult[];
 }
 
-/** One action on many runs, chosen as a list is: a preview first, a result for each. */
+/** One action on every run that a filter finds: looked at first, then carried out by whichever process is there. */
 @Injectable()
 export class BulkController {
-  constructor(
-    @Inject(RUN_QUERIES) private readonly queries: RunQueries,
-    @Inject(ControlsController) private readonly controls: ControlsController,
-  ) {}
+  constructor(@Inject(BULK_PORTS) private readonly ports: BulkDoorPorts) {}
 
-  @RpcMethod('runs.bulk')
-  async bulk(caller: Caller, input: unknown): Promise<BulkAnswer> {
-    const { action, filter, preview } = parseWith(bulkActionSchema, input);
-    const { ids, more } = await this.unfinished(caller, filter);
-    const results: BulkResult[] = [];
-    for (let from = 0; !preview && from < ids.length; from += AT_ONCE) {
-      const told = ids.slice(from, from + AT_ONCE).map((id) => this.cancel(caller, id));
-      results.push(...(await Promise.all(told)));
-    }
-    return { action, preview, count: ids.length, more, sample: ids.slice(0, SAMPLE), results };
+  /** A preview, or the action as it stands after it was recorded; the same key names the same action. */
+  @RpcMethod('bulk.start')
+  async start(caller: Caller, input: unknown): Promise<BulkPreview | Record<string, unknown>> {
+    const { action, filter: asked, preview, key } = parseWith(startBulkActionSchema, input);
+    const filter = given(asked);
+    const { org, actor, userId, roles } = caller;
+    if (preview)
+      return { action, preview, ...(await this.ports.bulkQueries.preview(caller, action, filter, SAMPLE)) };
+    const id = derivedId('blk', org, ...(key === undefined ? [randomUUID()] : [actor, key]));
+    const wish = { action, filter: filter as Record<string, string>, userId, roles: [...roles] };
+    const { state, position } = await this.ports.bulkLog.decide(
+      org,
+      id,
+      { type: 'StartBulkAction', wish },
+      actor,
+    );
+    return rowOf(id, state, position);
   }
 
-  private async unfinished(caller: Caller, filter: RunFilter): Promise<{ ids: string[]; more: boolean }> {
-    const ids: string[] = [];
-    let cursor: string | undefined;
-    do {
-      const asked = {
-        status: 'running',
-        ...filter,
-        limit: PAGE,
-        ...(cursor === undefined ? {} : { cursor }),
-      };
-      const page = await this.queries.list(caller, asked);
-      for (const { run_id: id, state } of page.data)
-        if (UNFINISHED.has(state as RunState)) ids.push(String(id));
-      cursor = page.next_cursor ?? undefined;
-    } while (cursor !== undefined && ids.length < MOST);
-    return { ids: ids.slice(0, MOST), more: cursor !== undefined || ids.length > MOST };
+  @RpcMethod('bulk.list')
+  list(caller: Caller, input: unknown) {
+    return this.ports.bulkQueries.list(caller, parseWith(listBulkActionsSchema, input));
   }
 
-  private async cancel(caller: Caller, runId: string): Promise<BulkResult> {
+  /** One that the log has and the rows do not have yet is waited for. */
+  @RpcMethod('bulk.get')
+  async get(caller: Caller, input: unknown) {
+    const read = parseWith(bulkReadSchema, input);
+    return this.known(caller, read, (asked) => this.ports.bulkQueries.get(caller, asked));
+  }
+
+  @RpcMethod('bulk.results')
+  async results(caller: Caller, input: unknown) {
+    const read = parseWith(bulkResultsSchema, input);
+    return this.known(caller, read, (asked) => this.ports.bulkQueries.results(caller, asked));
+  }
+
+  /** Runs that are being told are finished; no further one is begun. Saying it twice is harmless. */
+  @RpcMethod('bulk.abort')
+  async abort(caller: Caller, input: unknown) {
+    const { bulk_action_id: id } = parseWith(bulkRefSchema, input);
+    requireRight(caller, await this.ports.bulkLog.read(caller.org, id));
+    const { state, position } = await this.ports.bulkLog.decide(
+      caller.org,
+      id,
+      { type: 'AbortBulkAction' },
+      caller.actor,
+    );
+    return rowOf(id, state, position);
+  }
+
+  private async known<Read extends { bulk_action_id: string; at_least?: string }, T>(
+    { org }: Caller,
+    read: Read,
+    work: (read: Read) => Promise<T>,
+  ): Promise<T> {
     try {
-      const { state } = await this.controls.cancel(caller, { run_id: runId });
-      const outcome = state === 'cancelled' ? 'cancelled' : 'requested';
-      return { run_id: runId, outcome, state, code: null, detail: null };
+      return await work(read);
     } catch (error) {
-      if (!(error instanceof Problem)) throw error;
-      return { run_id: runId, outcome: 'refused', state: null, code: error.code, detail: error.message };
+      if (!(error instanceof Problem) || error.code !== 'not_found' || read.at_least !== undefined)
+        throw error;
+      const sequence = await this.ports.log.lastSequence(subjectOf('bulk', org, read.bulk_action_id));
+      if (sequence === 0) throw error;
+      return work({ ...read, at_least: `${sequence}.0` });
     }
   }
 }
 
-const UNFINISHED: ReadonlySet<RunState> = new Set(UNFINISHED_STATES);
+const given = (filter: Record<string, unknown>): BulkFilter =>
+  Object.fromEntries(Object.entries(filter).filter(([, value]) => value !== undefined));
+
+function requireRight({ actor, roles }: Caller, action: BulkAction): void {
+  if (action.situation === 'absent') throw new Problem('not_found', 'There is no such bulk action.');
+  if (action.askedBy === actor || roles.includes('admin') || roles.includes('operator')) return;
+  throw new Problem(
+    'forbidden',
+    "The bulk action is somebody else's; they, an admin or operator may abort it.",
+  );
+}
+
+/** As the log tells it; the rows say the same a moment later. */
+function rowOf(id: string, action: BulkAction, position: string): Record<string, unknown> {
+  if (action.situation === 'absent') throw new Problem('not_found', 'There is no such bulk action.');
+  const { wish, askedBy, runIds, chosen, handled, outcomes, startedAt, abort } = action;
+  const ended = action.situation === 'ended' ? action : undefined;
+  return {
+    bulk_action_id: id,
+    action: wish.action,
+    filter: wish.filter,
+    state: ended?.how ?? (abort ? 'aborting' : 'running'),
+    requested_by: askedBy,
+    runs: runIds.length,
+    chosen,
+    handled,
+    outcomes,
+    created_at: iso(startedAt),
+    abort_requested_at: abort && iso(abort.at),
+    abort_requested_by: abort?.by ?? null,
+    ended_at: ended ? iso(ended.endedAt) : null,
+    position,
+  };
+}
+
+const iso = (time: number): string => new Date(time).toISOString();

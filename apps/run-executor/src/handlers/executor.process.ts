@@ -10,6 +10,8 @@ import { SWEEP_EVERY_MS } from './sweep.process';
 
 /** How often the driver's heartbeat is written; readers call a run stale after three missed ones (domain, section 4). */
 const HEARTBEAT_EVERY_MS = 10_000;
+/** How often it is asked whether a bulk action is left to carry out. */
+const BULK_EVERY_MS = 300;
 /** How often the sweep looks for what only time makes due. */
 const OVERDUE_EVERY_MS = 2_000;
 
@@ -27,7 +29,7 @@ export class ExecutorProcess implements OnApplicationBootstrap, OnModuleDestroy 
 
   async onApplicationBootstrap(): Promise<void> {
     if (!this.config.drive) return;
-    const { presence, drivers, intake, work, sweep, retention, operations } = this.executor;
+    const { presence, drivers, intake, work, sweep, retention, operations, bulkActions } = this.executor;
     presence.join(
       (runId, epoch) => drivers.drivesAt(runId, epoch),
       (runId) => drivers.wake(runId),
@@ -37,6 +39,7 @@ export class ExecutorProcess implements OnApplicationBootstrap, OnModuleDestroy 
     this.loops.every('retention', this.config.retentionEveryMs, async () => {
       await retention.sweep();
     });
+    this.loops.every('bulk-actions', BULK_EVERY_MS, (signal) => bulkActions.round(signal));
     this.loops.every('check-drivers', CHECK_EVERY_MS, () => drivers.check());
     this.loops.every('heartbeat', HEARTBEAT_EVERY_MS, () =>
       operations.heartbeat(drivers.runIds(), presence.instance),
@@ -51,6 +54,7 @@ export class ExecutorProcess implements OnApplicationBootstrap, OnModuleDestroy 
     await Promise.all(this.consumers.map((consumer) => consumer.stop()));
     await this.executor.drivers.stop(this.config.service.shutdownMs);
     this.executor.presence.leave();
+    await this.executor.bulkActions.stop();
     await this.executor.tools.close();
   }
 }

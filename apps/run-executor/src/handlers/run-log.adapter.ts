@@ -63,6 +63,12 @@ export class RunLog {
     return { org, runId, subject, run, sequence, material: NO_MATERIAL, freshAt };
   }
 
+  /** Whether something in a run's log was appended as a part of `causationId`. */
+  async isCausedBy(org: string, runId: string, causationId: string): Promise<boolean> {
+    const commits = await this.log.read(this.subject(org, runId));
+    return commits.some(({ events }) => events.some((event) => event.causationid === causationId));
+  }
+
   /** A run with everything that driving it needs. */
   async load(org: string, runId: string): Promise<LoadedRun> {
     return (await this.loadWhole(org, runId)).loaded;
@@ -122,8 +128,8 @@ export class RunLog {
   ): Promise<Appended> {
     const notBefore = loaded.run.situation === 'none' ? 0 : loaded.run.lastEventAt;
     const { subject, sequence: expected, runId } = loaded;
-    const { traceparent } = currentContext() ?? {};
-    const meta = { actor, source: this.source, correlationId: runId, traceparent };
+    const { traceparent, causationId } = currentContext() ?? {};
+    const meta = { actor, source: this.source, correlationId: runId, traceparent, causationId };
     let commitId: string | undefined;
     for (;;) {
       try {

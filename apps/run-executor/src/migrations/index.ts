@@ -9,6 +9,7 @@ import { erasure } from './0007-erasure';
 import { runOrigins } from './0008-run-origins';
 import { childRuns } from './0009-child-runs';
 import { retention } from './0010-retention';
+import { bulkActions } from './0011-bulk-actions';
 
 /** Steps of the schema `run_executor`, oldest first. What was released is never changed; a mistake is mended by a new step. */
 export const RUN_MIGRATIONS: readonly Migration[] = [
@@ -22,4 +23,5 @@ export const RUN_MIGRATIONS: readonly Migration[] = [
   runOrigins,
   childRuns,
   retention,
+  bulkActions,
 ];

@@ -1,4 +1,5 @@
 import type { Projection } from '@runyard/persistence';
+import { bulkActionsProjection } from './bulk-actions.projection';
 import type { UnknownEvent } from './commits';
 import { runPeopleProjection } from './people.projection';
 import { RUN_TABLES } from './run-tables';
@@ -31,5 +32,10 @@ export const RUN_EXECUTOR_PROJECTIONS: readonly VerifiedProjection[] = [
     schema: RUN_TABLES.schema,
     tables: ['erased_references', 'retention_settings'],
     workTables: ['organizations', 'users'],
+  },
+  {
+    projection: bulkActionsProjection,
+    schema: RUN_TABLES.schema,
+    tables: ['bulk_actions', 'bulk_action_runs'],
   },
 ];

@@ -27,6 +27,8 @@ export interface RunFilter {
   parent_run_id?: string;
   /** Runs that begin with this one: its forks, continuations and retries. */
   source_run_id?: string;
+  /** Runs that a bulk action was about. */
+  bulk_action_id?: string;
   conversation_id?: string;
   trigger?: Trigger;
   user_id?: string;
@@ -174,9 +176,14 @@ export class RunQueries {
   }
 }
 
-function conditions(caller: Caller, filter: RunFilter, { add }: Parameters): string {
+/** What rows of `agent_runs a` must be for a list, or for a bulk action. */
+export function conditions(caller: Caller, filter: RunFilter, { add }: Parameters): string {
   const all = [`a.org_id = ${add(caller.org)}::uuid`, visibleTo(caller, add)];
   for (const name of EQUALS) if (filter[name] !== undefined) all.push(`a.${name} = ${add(filter[name])}`);
+  if (filter.bulk_action_id !== undefined)
+    all.push(
+      `EXISTS (SELECT FROM bulk_action_runs b WHERE b.bulk_action_id = ${add(filter.bulk_action_id)} AND b.run_id = a.run_id)`,
+    );
   if (filter.user_id !== undefined) all.push(`a.user_id = ${add(filter.user_id)}::uuid`);
   if (filter.from !== undefined) all.push(`${BEGUN} >= ${add(filter.from)}::timestamptz`);
   if (filter.to !== undefined) all.push(`${BEGUN} < ${add(filter.to)}::timestamptz`);

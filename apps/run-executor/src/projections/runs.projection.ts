@@ -1,4 +1,4 @@
-import { CONVERSATION_EVENTS, ERASURE_EVENTS, RUN_EVENTS } from '@runyard/contracts';
+import { BULK_EVENTS, CONVERSATION_EVENTS, ERASURE_EVENTS, RUN_EVENTS } from '@runyard/contracts';
 import { records } from '@runyard/persistence';
 import type { ProjectedCommit, Projection, Tx } from '@runyard/persistence';
 import { CommitReader } from './commits';
@@ -12,8 +12,9 @@ import { writeBatch } from './run-writes';
 const PART_BYTES = 8 * 1024 * 1024;
 /** Short for who looks at a list; long enough for several steps of a quick run to share a transaction and its rows. */
 const GATHER_MS = 100;
+/** Bulk actions have rows of their own; here they are known, and nothing comes of them. */
 const KNOWN: ReadonlySet<string> = new Set(
-  [RUN_EVENTS, CONVERSATION_EVENTS, ERASURE_EVENTS].flatMap((events) => Object.keys(events)),
+  [RUN_EVENTS, CONVERSATION_EVENTS, ERASURE_EVENTS, BULK_EVENTS].flatMap((events) => Object.keys(events)),
 );
 
 /**

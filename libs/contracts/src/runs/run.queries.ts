@@ -47,6 +47,8 @@ export const listRunsSchema = z.strictObject({
   parent_run_id: runId.optional(),
   /** Its forks, continuations and retries. */
   source_run_id: runId.optional(),
+  /** Those that a bulk action was about. */
+  bulk_action_id: rowId('bulk action id').optional(),
   conversation_id: rowId('conversation id').optional(),
   trigger: z.enum(TRIGGERS, `must be one of ${TRIGGERS.join(', ')}`).optional(),
   user_id: z.uuid('must be the id of a user').optional(),
@@ -55,16 +57,12 @@ export const listRunsSchema = z.strictObject({
   to: time.optional(),
 });
 
-/** `runs.bulk`: what is done to every unfinished run that the filter of the list finds. */
-export const bulkActionSchema = z.strictObject({
-  action: z.enum(['cancel'], 'must be cancel'),
-  filter: listRunsSchema.omit({ limit: true, cursor: true, at_least: true }),
-  /** True: says which runs it would be, and does nothing. */
-  preview: z.boolean('must be true or false').default(false),
-});
-
 /** The caller's idempotency key, where the door has one. */
-const key = z.string().min(1, 'must not be empty').max(255, 'must be at most 255 characters').optional();
+export const idempotencyKey = z
+  .string()
+  .min(1, 'must not be empty')
+  .max(255, 'must be at most 255 characters')
+  .optional();
 
 export const extendRunSchema = z.strictObject({ run_id: runId, ...extendSchema.shape });
 export const forkRunSchema = z.strictObject({
@@ -72,9 +70,9 @@ export const forkRunSchema = z.strictObject({
   ...forkSchema.shape,
   bounds: boundsSchema.optional(),
   mode: z.enum(MODES).optional(),
-  key,
+  key: idempotencyKey,
 });
-export const retryRunSchema = z.strictObject({ run_id: runId, key });
+export const retryRunSchema = z.strictObject({ run_id: runId, key: idempotencyKey });
 export const continueRunSchema = z.strictObject({ run_id: runId, ...continuedDecisionSchema.shape });
 export const setRunModeSchema = z.strictObject({ run_id: runId, ...modeSchema.shape });
 

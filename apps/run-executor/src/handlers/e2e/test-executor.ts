@@ -156,6 +156,7 @@ export class TestExecutor {
     for (const runId of this.executor.drivers.runIds()) this.executor.drivers.wake(runId);
     this.timers.forEach(clearInterval);
     void Promise.all(this.consumers.map((consumer) => consumer.stop())).catch(() => undefined);
+    await this.executor.bulkActions.stop();
     await this.bus.connection.close();
   }
 
@@ -171,13 +172,15 @@ export class TestExecutor {
     await this.reacting;
     await this.executor.drivers.stop();
     this.executor.presence.leave();
+    await this.executor.bulkActions.stop();
     await this.bus.close();
   }
 
   private async work(db: Database): Promise<void> {
-    const { drivers, intake, work, sweep, operations, presence } = this.executor;
+    const { drivers, intake, work, sweep, operations, presence, bulkActions } = this.executor;
     this.every(300, () => sweep.drivers());
     this.every(500, () => sweep.overdue());
+    this.every(300, () => bulkActions.round(this.leaving.signal));
     this.every(500, () => drivers.check());
     this.every(1_000, () => operations.heartbeat(drivers.runIds(), presence.instance));
     this.react(db);

@@ -28,6 +28,7 @@ import type { Database } from '@runyard/persistence';
 import { eventually, freshDatabase, startNats } from '@runyard/testing';
 import type { TestDatabase, TestNats, TestSchema } from '@runyard/testing';
 import { RUN_MIGRATIONS } from '../../migrations';
+import { bulkActionsProjection } from '../../projections/bulk-actions.projection';
 import { runsProjection } from '../../projections/runs.projection';
 import { eventsOf } from '../run-commits';
 import { FakeBudgets } from './fake-budgets';
@@ -230,7 +231,7 @@ export class World implements AsyncDisposable, Ground {
     const source = streamSource(this.bus.log, 'RUNS');
     const { signal } = this.stopProjecting;
     this.projecting = Promise.all(
-      [archiveProjection('RUNS'), runsProjection()].map((projection) =>
+      [archiveProjection('RUNS'), runsProjection(), bulkActionsProjection].map((projection) =>
         runProjection({ db: this.db, source, projection, signal }),
       ),
     );
