@@ -63,6 +63,44 @@ it('counts a run in the week in which it ended, and gives its reservation back w
   expect(await typesOf(owner, '2026-12-06')).toEqual(['WeekOpened', 'BudgetReserved', 'BudgetReleased']);
 });
 
+it('counts a tree in the week in which its root ended, children that ended in the week before among it (P6.4)', async () => {
+  const owner = randomUUID();
+  await world.reserve(owner, 'run_root', 700);
+  await world.queued('run_root', { owner });
+  await world.ran('run_child', { owner, root: 'run_root', agentId: 'helper' });
+  world.clock.set('2026-12-06T12:00:00Z');
+  await world.ended('run_root', { owner, children: 120 });
+  await world.settled(owner, 240);
+  expect(await typesOf(owner, '2026-11-29')).toEqual(['WeekOpened', 'BudgetReserved', 'WeekClosed']);
+  expect((await eventsOf(owner, '2026-12-06')).at(-1)).toMatchObject({
+    type: 'BudgetSettled',
+    data: { tokens: 240, own: 120, children: 120, reserved: 700, day: '2026-12-06' },
+  });
+});
+
+it('opens the week that a lost ledger had only named, with what was open (P6.3)', async () => {
+  const owner = randomUUID();
+  await world.setCap(1_000, owner);
+  await world.reserve(owner, 'run_kept', 700);
+  world.clock.set('2026-12-06T12:00:00Z');
+  // As if it had died right after the close of the old week.
+  const next = {
+    week: '2026-12-06',
+    start: Date.parse('2026-12-05T23:00:00Z'),
+    end: Date.parse('2026-12-12T23:00:00Z'),
+    timeZone: 'Europe/Berlin',
+  };
+  await world.append('budgets', weekId(owner, '2026-11-29'), [{ type: 'WeekClosed', data: { next } }]);
+  expect(await world.budget(owner)).toMatchObject({ week: '2026-12-06', reserved: 700 });
+  const answers = await Promise.all(['run_a', 'run_b'].map((run) => world.reserve(owner, run, 300, 300)));
+  expect(answers.map(({ outcome }) => outcome).toSorted()).toEqual(['granted', 'refused']);
+  expect((await eventsOf(owner, '2026-12-06'))[0]).toMatchObject({
+    type: 'WeekOpened',
+    data: { ...next, previous: '2026-11-29', carried: [{ runId: 'run_kept', tokens: 700 }] },
+  });
+  expect(await typesOf(owner, '2026-11-29')).toEqual(['WeekOpened', 'BudgetReserved', 'WeekClosed']);
+});
+
 it('finds the week of a run that ended while nobody came for months', async () => {
   const owner = randomUUID();
   await world.reserve(owner, 'run_paused', 700);

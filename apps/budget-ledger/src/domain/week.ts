@@ -42,6 +42,10 @@ export const NO_WEEK: WeekState = { situation: 'absent' };
 export const leftOf = (week: Week, cap: number | null): number | null =>
   cap === null ? null : cap - week.settled - week.reserved;
 
+/** Tokens of what was open when the week was closed. */
+export const carriedTokens = (week: Week): number =>
+  week.carriedOut.entries().reduce((sum, [, { tokens }]) => sum + tokens, 0);
+
 export function evolveWeek(week: WeekState, event: WeekEvent): WeekState {
   if (week.situation === 'absent') return event.type === 'WeekOpened' ? opened(event.data) : week;
   switch (event.type) {

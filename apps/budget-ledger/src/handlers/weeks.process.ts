@@ -1,6 +1,7 @@
 import type { WeekPlace } from '@runyard/contracts';
 import { handle, handleTogether } from '@runyard/event-log';
 import { weekAfter, weekAt } from '../calendar/weeks';
+import { carriedTokens } from '../domain/week';
 import type { Week } from '../domain/week';
 import { decideWeek } from '../domain/week-decisions';
 import { BY_LEDGER } from './budget-log.adapter';
@@ -72,15 +73,24 @@ export class Weeks {
   async look(org: string, ownerId: string, at: number): Promise<WeekLook | undefined> {
     let place = this.newest.get(`${org} ${ownerId}`) ?? (await this.hint(org, ownerId));
     place ??= (await this.budgets.read(this.budgets.begun(org, ownerId))) ?? undefined;
+    let before: Week | null = null;
     while (place) {
       const week = await this.budgets.read(this.budgets.week(org, ownerId, place.week));
-      if (week.situation === 'absent') return { place, state: 'open', settled: 0, reserved: 0 };
+      // What the close of a week has named and a lost ledger has not opened holds what was open all the same.
+      if (week.situation === 'absent')
+        return { place, state: 'open', settled: 0, reserved: before ? carriedTokens(before) : 0 };
+      const { settled } = week;
+      const reserved =
+        week.situation === 'opening'
+          ? carriedTokens(await this.week(org, ownerId, week.previous ?? ''))
+          : week.reserved;
       if (week.situation !== 'closed' && at < week.place.end)
-        return { place, state: 'open', settled: week.settled, reserved: week.reserved };
+        return { place, state: 'open', settled, reserved };
       if (!week.next) {
-        const next = weekAfter(week.place, at, await this.budgets.zone(org), week.reserved > 0);
-        return { place: next, state: 'open', settled: 0, reserved: week.reserved };
+        const next = weekAfter(week.place, at, await this.budgets.zone(org), reserved > 0);
+        return { place: next, state: 'open', settled: 0, reserved };
       }
+      before = week;
       place = week.next;
     }
     return undefined;

@@ -98,6 +98,32 @@ it('names whoever has not confirmed the cancel, and says where nobody asked', as
   expect(late.quiet_at).not.toBeNull();
 });
 
+it('ends a run whose deadline has passed only after the child that it cancels first (P6.5)', async () => {
+  const forever = async () => (await wait(60_000, null, { ref: false }), { text: 'too late' });
+  world.outside.script = answering(
+    (input) =>
+      input === 'late'
+        ? [calls(['ask', JSON.stringify({ task: 'late child' })], ['look', '{}'])]
+        : [forever()],
+    // Something of its own is under way, or the deadline would stand still.
+    ({ signal }) =>
+      new Promise((resolve) =>
+        signal.addEventListener('abort', () => resolve(ok('broken off')), { once: true }),
+      ),
+  );
+  const runId = await world.start('late', { bounds: { deadline_seconds: 2 } });
+  expect(await world.ended(runId, 60_000)).toMatchObject({
+    type: 'RunFailed',
+    data: { termination: 'Deadline', reason: 'deadline' },
+  });
+  const [child = ''] = childrenOf(await world.events(runId));
+  expect((await world.events(child)).at(-1)).toMatchObject({
+    type: 'RunCancelled',
+    data: { reason: 'parent', parentRunId: runId },
+  });
+  await expectSoundTree(world, runId);
+});
+
 it('loses no child with an executor, and asks for none twice', async () => {
   world.outside.script = answering((input) =>
     input.includes('child')
