@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
-import type { Caller, TaskActivityRow, TaskRow } from '@runyard/contracts';
-import { streamSource } from '@runyard/event-log';
+import { BOARD_EVENTS, BOARD_ID, subjectOf } from '@runyard/contracts';
+import type { BoardEvent, Caller, TaskActivityRow, TaskRow } from '@runyard/contracts';
+import { decodeEvents, streamSource } from '@runyard/event-log';
 import { rebuildAndCompare } from '@runyard/persistence';
 import { eventually } from '@runyard/testing';
 import { TASKS_PROJECTIONS } from '../src/projections';
@@ -49,6 +50,16 @@ describe('tasks whose owner leaves', () => {
     expect(activity[0]).toMatchObject({ type: 'TaskOwnerCleared', actor: 'system:tasks' });
     const moved = await world.call<TaskRow>('move', { task_id: first, column: 'done' }, admin());
     expect(moved).toMatchObject({ column: 'done' });
+    // What is said when its card goes names him no more.
+    const [boss, lock] = [admin(), { task_id: another, ttl_seconds: 600 }];
+    const held = await world.call<{ lock: { fence: number } }>('lock', lock, boss);
+    await world.call('delete', { task_id: another, fence: held.lock.fence }, boss);
+    const removed = await eventually(async () => {
+      const commits = await world.bus.log.read(subjectOf('tasks', world.org, BOARD_ID));
+      const events = commits.flatMap((one) => decodeEvents(one, BOARD_EVENTS).events as BoardEvent[]);
+      return events.find(({ type, data }) => type === 'CardRemoved' && data.taskId === another);
+    });
+    expect(removed?.data).toEqual({ taskId: another, userId: null });
     const cleared = (await world.events(first)).filter(({ type }) => type === 'TaskOwnerCleared');
     expect(cleared).toHaveLength(1);
     for (const { projection, schema, tables } of TASKS_PROJECTIONS) {

@@ -44,9 +44,9 @@ describe('a board', () => {
 
   it('forgets a card once', () => {
     given(placed('a', 'a'))
-      .when({ type: 'RemoveCard', taskId: 'a' })
+      .when({ type: 'RemoveCard', taskId: 'a', userId: null })
       .then({ type: 'CardRemoved', data: { taskId: 'a', userId: null } });
-    given().when({ type: 'RemoveCard', taskId: 'a' }).thenNothing();
+    given().when({ type: 'RemoveCard', taskId: 'a', userId: null }).thenNothing();
   });
 
   it('keeps every other card’s order, whatever moves, as a list would', () => {

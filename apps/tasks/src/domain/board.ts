@@ -2,13 +2,9 @@ import { Problem } from '@runyard/contracts';
 import type { BoardEvent, CardPlace, NewEvent } from '@runyard/contracts';
 import { LONGEST_RANK, rankBetween, spread } from './rank';
 
-interface Card extends CardPlace {
-  userId: string | null;
-}
-
 /** Where every card of an org stands. One aggregate, so that movers of the same moment are put in one order by the log. */
 export interface Board {
-  cards: ReadonlyMap<string, Card>;
+  cards: ReadonlyMap<string, CardPlace>;
 }
 
 export const NO_CARDS: Board = { cards: new Map() };
@@ -28,7 +24,8 @@ export type BoardCommand =
   | MoveCard
   /** Puts a new card at its column's end; one that stands already stays. */
   | { type: 'PlaceCard'; taskId: string; userId: string | null; column: string }
-  | { type: 'RemoveCard'; taskId: string };
+  /** `userId`: whose task it was when it went; nobody's where that person has gone, so that what stays does not name him. */
+  | { type: 'RemoveCard'; taskId: string; userId: string | null };
 
 type Decided<E = BoardEvent> = E extends { type: infer T extends string; data: infer D }
   ? NewEvent<T, D>
@@ -39,8 +36,8 @@ export function evolveBoard(board: Board, event: BoardEvent | Decided): Board {
   switch (event.type) {
     case 'CardPlaced':
     case 'CardMoved': {
-      const { taskId, column, rank, userId } = event.data;
-      cards.set(taskId, { column, rank, userId });
+      const { taskId, column, rank } = event.data;
+      cards.set(taskId, { column, rank });
       break;
     }
     case 'CardRemoved':
@@ -78,8 +75,8 @@ export function decideBoard(board: Board, command: BoardCommand): Decided[] {
     case 'MoveCard':
       return move(board, command);
     case 'RemoveCard': {
-      const card = board.cards.get(command.taskId);
-      return card ? [{ type: 'CardRemoved', data: { taskId: command.taskId, userId: card.userId } }] : [];
+      const { taskId, userId } = command;
+      return board.cards.has(taskId) ? [{ type: 'CardRemoved', data: { taskId, userId } }] : [];
     }
     default:
       return command satisfies never;

@@ -64,7 +64,7 @@ async function follow(ports: ReactionPorts, at: At, event: TaskEvent): Promise<v
     case 'TaskDeleted':
     case 'TaskErased':
       await setWaits(tx, org, taskId, []);
-      return void (await tasks.onBoard(org, { type: 'RemoveCard', taskId }));
+      return void (await tasks.onBoard(org, { type: 'RemoveCard', taskId, userId: event.data.userId }));
     case 'TaskHeld':
     case 'TaskEdited':
       return unblock(ports, at);
@@ -93,7 +93,7 @@ async function unblock({ tasks }: ReactionPorts, { org, taskId, cause, tx }: At)
 
 async function tidy({ tasks }: ReactionPorts, org: string, event: BoardEvent): Promise<void> {
   if (event.type !== 'CardPlaced' && event.type !== 'CardMoved') return;
-  const { taskId } = event.data;
+  const { taskId, userId } = event.data;
   if ((await tasks.read(org, taskId)).situation !== 'live')
-    await tasks.onBoard(org, { type: 'RemoveCard', taskId });
+    await tasks.onBoard(org, { type: 'RemoveCard', taskId, userId });
 }
