@@ -240,6 +240,39 @@ describe('runyard runs', () => {
   });
 });
 
+describe('runyard bulk', () => {
+  test('says what it would be, cancels all that the filter finds, and ends with what became of each', async () => {
+    await world.agent('many', 'slow');
+    const started = ['one', 'two', 'three'].map((text) => world.runyard('runs', 'start', 'many', text));
+    const ids = (await Promise.all(started)).map(({ out }) => out[0] ?? '');
+    for (const id of ids) await eventually(async () => (await world.row(id))?.state === 'running');
+    const dry = await world.runyard('bulk', 'cancel', '--agent', 'many', '--dry-run');
+    expect([dry.code, dry.said]).toEqual([0, 'cancel: 3 runs, the newest are']);
+    expect(dry.out.toSorted()).toEqual(ids.toSorted());
+    // Nobody is there to confirm it.
+    expect((await world.runyard('bulk', 'cancel', '--agent', 'many')).code).toBe(2);
+    const key = ['--key', 'bulk-1'];
+    const done = await world.runyard('bulk', 'cancel', '--agent', 'many', '--yes', '--json', ...key);
+    const results = done.out.map((line) => JSON.parse(line) as { run_id: string; outcome: string });
+    expect(results.map(({ run_id: id }) => id)).toEqual(ids.toSorted());
+    expect(results.every(({ outcome }) => outcome !== 'refused')).toBe(true);
+    expect([done.code, done.said]).toEqual([0, expect.stringContaining('completed: 3 of 3')]);
+    for (const id of ids) await eventually(async () => (await world.row(id))?.state === 'cancelled');
+    const bulkId = /blk_[0-9a-z]{26}/.exec(done.said)?.[0] ?? '';
+    const again = await world.runyard('bulk', 'cancel', '--agent', 'many', '--yes', '--no-wait', ...key);
+    expect(again.out).toEqual([bulkId]);
+    expect((await world.runyard('bulk', 'show', bulkId)).out[0]).toContain('completed: 3 of 3');
+    expect((await world.runyard('bulk', 'list')).out[0]).toContain(bulkId);
+    expect((await world.runyard('bulk', 'results', bulkId)).out[0]).toMatch(/^run +outcome +state/);
+    expect((await world.runyard('bulk', 'abort', bulkId)).said).toMatch(/^runyard: conflict: /);
+    const listed = await world.api.call<{ data: { run_id: string }[] }>(
+      'GET',
+      `/v1/runs?bulk_action_id=${bulkId}`,
+    );
+    expect(listed.data.map(({ run_id: id }) => id).toSorted()).toEqual(ids.toSorted());
+  });
+});
+
 test('runyard streams shows what lies there and who reads it how far', async () => {
   const runId = await world.ran('quick', 'For the streams');
   const { out } = await world.runyard('streams', '--json');

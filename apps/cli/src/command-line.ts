@@ -7,6 +7,7 @@ import { agentsCommands } from './agents';
 import { archiveCommands } from './archive';
 import { boardCommands } from './board';
 import { budgetsCommands } from './budgets';
+import { bulkCommands } from './bulk';
 import type { CommandLine, Commands } from './command';
 import { coloursWanted } from './config';
 import { deadCommands } from './dead';
@@ -24,6 +25,7 @@ import { verifyCommands } from './verify';
 /** Groups of commands, in the order of the help. */
 const COMMANDS: readonly Commands[] = [
   runsCommands,
+  bulkCommands,
   agentsCommands,
   budgetsCommands,
   boardCommands,

@@ -13,7 +13,9 @@ const WAIT_SECONDS = 15;
 export function cancelCommands(runs: Group, line: CommandLine): void {
   runs
     .command('cancel <run>')
-    .description('Cancels a run and all below it, and says what that came to; saying it twice is harmless.')
+    .description(
+      'Cancels a run and all below it, and says what that came to; saying it twice is harmless. Many at once: runyard bulk cancel.',
+    )
     .option('--json', 'print what the API answers')
     .option('--wait <seconds>', 'how long to wait until all is quiet; 0: not at all', String(WAIT_SECONDS))
     .action((runId: string, options: { json?: boolean; wait: string }) =>
