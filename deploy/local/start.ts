@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { parseArgs } from 'node:util';
 import { setFlagsFromString } from 'node:v8';
 import { ApiClient } from './api-client';
 import { DEMONSTRATION_AGENT, QUESTION, seedDemonstration, stdioCommand } from './demonstration';
@@ -11,16 +10,8 @@ import type { CreatedOrg, NewOrg } from './installation';
 import { Platform } from './platform';
 import { ProcessPlatform } from './process-platform';
 import type { BusLogin, Stack } from './stack';
+import { HELP, WrongArguments, startArguments } from './start-arguments';
 import { readStartConfig } from './start.config';
-
-const HELP = `npm start [-- options]
-
-  --processes     every service as a process of its own, as in production
-  --once          end with exit code 0 after the first run
-  --port N        port of the HTTP API (default 8080, or a free one where that is taken; 0: a free one)
-  --folder DIR    where data and keys lie (default .runyard)
-  --help          this text
-`;
 
 /** The product, in one process or many. */
 interface RunningPlatform {
@@ -51,22 +42,14 @@ const HEAP_GROWING_PERCENT = 40;
 const say = (line = ''): void => console.log(line);
 
 async function main(): Promise<void> {
-  const { values } = parseArgs({
-    options: {
-      processes: { type: 'boolean' },
-      once: { type: 'boolean' },
-      port: { type: 'string' },
-      folder: { type: 'string' },
-      help: { type: 'boolean' },
-    },
-  });
+  const values = startArguments(process.argv.slice(2));
   if (values.help) return say(HELP);
   const root = resolve(__dirname, '../../..');
   const folder = resolve(values.folder ?? join(root, '.runyard'));
   const config = readStartConfig();
   say('Starting Postgres, NATS and all services …');
   const startedAt = performance.now();
-  const httpPort = await freeOr(Number(values.port ?? 8_080));
+  const httpPort = await freeOr(values.port);
   const log = (line: string) => config.logLevel === 'debug' && say(line);
   const options = { ...config, folder, httpPort, log };
   const command = stdioCommand(root);
@@ -180,6 +163,10 @@ setFlagsFromString(`--heap-growing-percent=${HEAP_GROWING_PERCENT}`);
 main().then(
   () => process.exit(0),
   (error: unknown) => {
+    if (error instanceof WrongArguments) {
+      console.error(`npm start: ${error.message}\n\n${HELP}`);
+      process.exit(2);
+    }
     console.error(error instanceof Error ? (error.stack ?? error.message) : error);
     process.exit(1);
   },
