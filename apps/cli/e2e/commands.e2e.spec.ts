@@ -237,6 +237,18 @@ describe('runyard runs', () => {
     const { code, out, said } = await world.runyard('runs', 'show', 'run_nobody');
     expect([code, out, said]).toEqual([2, [], expect.stringMatching(/^runyard: not_found: /)]);
     expect((await world.runyard('runs', 'lst')).said).toContain('Did you mean list?');
+    for (const [words, ...args] of [
+      ['runyard: "-1" is no whole number', 'runs', 'fork', 'run_nobody', '--step', '-1'],
+      ['runyard: "x" is no whole number', 'doctor', '--replicas', 'x'],
+      ['runyard: ENOENT: no such file or directory', 'runs', 'import', '/nowhere/run.ndjson'],
+    ] as const) {
+      const wrong = await world.runyard(...args);
+      expect([wrong.code, wrong.out, wrong.said.split('\n')]).toEqual([
+        2,
+        [],
+        [expect.stringContaining(words)],
+      ]);
+    }
   });
 });
 

@@ -107,8 +107,15 @@ function described(error: unknown): string {
   const { code, stack, message } = Object(error) as { code?: unknown; stack?: string; message?: string };
   if (code === 'ECONNREFUSED') return 'The database does not answer; is Runyard running?';
   if (code === '28P01' || code === '28000') return 'The database refuses the login of the connection';
+  if (isOfFile(error)) return error.message;
   return stack ?? message ?? String(error);
 }
+
+/** A file that is not there, or may not be read, is no defect; the system's words name it. */
+const isOfFile = (error: unknown): error is { message: string } =>
+  ['code', 'syscall', 'path', 'message'].every(
+    (member) => typeof Reflect.get(Object(error), member) === 'string',
+  );
 
 /** The system's code for why there was no answer; fetch hides it in a cause of its own. */
 function why(failure: unknown): string {

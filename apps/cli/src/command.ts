@@ -1,4 +1,5 @@
 import type { Command } from 'commander';
+import { CommandFailed } from './terminal';
 import type { Terminal } from './terminal';
 
 /** What the commands of the command line get from it. */
@@ -31,9 +32,10 @@ export const factLines = (facts: readonly (readonly [string, string | number | n
   return facts.map(([name, value]) => `${name.padEnd(width)}  ${value ?? '–'}`);
 };
 
-/** A whole number from 0 on, for options. */
+/** A whole number from 0 on, for options. Throws CommandFailed. */
 export function whole(text: string): number {
   const value = Number(text);
-  if (!/^\d+$/.test(text) || !Number.isSafeInteger(value)) throw new TypeError(`${text} is no whole number`);
+  if (!/^\d+$/.test(text) || !Number.isSafeInteger(value))
+    throw new CommandFailed(`"${text}" is no whole number`);
   return value;
 }

@@ -2,7 +2,7 @@ import { differences, MINIMUM_SERVER, streamOperations } from '@runyard/event-lo
 import { streamDefinitions } from '../../../deploy/nats/streams';
 import { newestOf, storedCheckpoints } from './checkpoints';
 import type { StoredCheckpoint } from './checkpoints';
-import { examples } from './command';
+import { examples, whole } from './command';
 import type { Commands } from './command';
 import { required } from './config';
 import { CLOCK_MS, KEEP_TIME, bus } from './doctor-bus';
@@ -32,7 +32,7 @@ export const doctorCommands: Commands = (program, line) => {
       line.run(() =>
         Installation.use(line.file(), async (installation) => {
           const findings = [
-            ...(await log(installation, Number(options.replicas))),
+            ...(await log(installation, whole(options.replicas))),
             ...(await bus(await installation.bus(), required(installation.connection, 'nats_url'))),
             ...(await database(installation)),
             ...(await schemas(installation)),
