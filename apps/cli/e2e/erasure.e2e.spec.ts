@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { connectEventLog } from '@runyard/event-log';
 import { subjectOf } from '@runyard/contracts';
 import { eventually } from '@runyard/testing';
+import { ApiClient } from '../../../deploy/local/api-client';
 import { Traces, large, marker } from './traces';
 import { QUICK, SLOW } from './turns';
 import { World } from './world';
@@ -153,6 +154,19 @@ describe('retention sweep', () => {
   });
 });
 
+test('an id that names nobody is refused, and nothing is appended for it', async () => {
+  for (const [kind, id] of [
+    ['user', randomUUID()],
+    ['user', 'nobody'],
+    ['org', randomUUID()],
+    ['run', 'run_nobody'],
+  ] as const) {
+    const { code, out, said } = await world.runyard('erase', kind, id, '--yes');
+    expect([code, out, said]).toEqual([2, [], expect.stringContaining(`There is no ${kind} ${id}`)]);
+    expect(await tablesWith(id)).toEqual([]);
+  }
+});
+
 test('erase user: account, keys, agents, conversations and runs, also of unfinished ones; the org goes on', async () => {
   const [name, prompt, input, title] = [marker(), marker(), marker(), marker()];
   const email = `${name}@example.org`;
@@ -206,6 +220,12 @@ test('erase org: every stream and table, and nothing of it can be made again', a
   const model = { model_id: 'm', label: name, tier: 'fast', model: 'recorded', context_window: 9_000 };
   await call('/v1/models', { ...model, provider: { kind: 'recorded', recording: 'slow.json' } });
   expect((await call('/v1/agents', { agent_id: 'a', name, prompt: name, model_id: 'm' })).status).toBe(201);
+  // Somebody who was deleted before is gone from the log with the org, and from what is remembered of deleted people.
+  const api = new ApiClient(world.platform.apiUrl, made.key.key);
+  const left = { email: `left-${name}@example.org`, name, roles: ['member'] };
+  const { user_id } = await api.call<{ user_id: string }>('POST', '/v1/users', left);
+  await api.call('DELETE', `/v1/users/${user_id}`);
+  await eventually(async () => (await tablesWith(user_id)).includes('run_executor.erased_references'));
   const started = (await (await call('/v1/runs', { agent_id: 'a', input: name })).json()) as {
     run_id: string;
   };
@@ -213,6 +233,7 @@ test('erase org: every stream and table, and nothing of it can be made again', a
   const { code } = await world.runyard('erase', 'org', org_id, '--yes', '--rewrite');
   expect(code).toBe(0);
   expect([await tablesWith(name), logFilesWith(name)]).toEqual([[], []]);
+  expect(await tablesWith(user_id)).toEqual([]);
   expect(await tablesWith(org_id)).toEqual([
     'archive.event_log',
     'run_executor.erased_references',

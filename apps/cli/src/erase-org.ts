@@ -4,6 +4,7 @@ import { dropDeadLetters } from './dead-content';
 import type { Eraser } from './erase';
 import { endRuns } from './end-runs';
 import { dropReplays } from './erase-replays';
+import { requestsTaken } from './erase-tasks';
 import type { Installation } from './installation';
 import { operatorOf, orgOf } from './orgs';
 import { Overwriting } from './overwriting';
@@ -11,6 +12,7 @@ import { everybodyRead } from './readers';
 import { receiptOf, vacuum } from './receipt';
 import { rpcOf } from './service-calls';
 import { LOG_STREAMS } from './streams';
+import { CommandFailed } from './terminal';
 
 /** Kept without content: the org is gone for ever, and no key of a run of its can be used again. */
 const KEPT = ['run_executor.erased_references', 'run_executor.run_keys'];
@@ -25,7 +27,11 @@ export const eraseOrg: Eraser = async (installation, id, options, _line, signal)
   const overwriting = await Overwriting.open(installation);
   try {
     const { db } = installation;
+    await requireKnown(installation, org);
+    // What has no row yet would be left out of what is closed and ended.
+    await everybodyRead(installation, signal);
     await closeAgents(installation, org);
+    await requestsTaken(installation, org, signal);
     const runs = (
       await db.read((tx) =>
         tx.query<{ run_id: string }>('SELECT run_id FROM run_executor.agent_runs WHERE org_id = $1', [org]),
@@ -50,6 +56,13 @@ export const eraseOrg: Eraser = async (installation, id, options, _line, signal)
     overwriting.close();
   }
 };
+
+/** A slip in an id must not end with a receipt. An org that is gone already has left its tombstone. */
+async function requireKnown(installation: Installation, org: string): Promise<void> {
+  const { log } = await installation.bus();
+  if ((await log.lastSequence(subjectOf('people', org, ORG_ID))) === 0)
+    throw new CommandFailed(`There is no org ${org}`);
+}
 
 /** A locked agent starts nothing, whoever asks. */
 async function closeAgents(installation: Installation, org: string): Promise<void> {
@@ -109,6 +122,11 @@ async function removeRows({ db }: Installation, org: string): Promise<number> {
       const removed = await tx.query(`DELETE FROM ${name} WHERE org_id = $1 RETURNING 1`, [org]);
       if (name === 'archive.blobs') texts = removed.length;
     }
+    // Of people who were deleted before; their events are gone, and the org's own reference says enough.
+    await tx.query(
+      `DELETE FROM run_executor.erased_references WHERE org_id = $1 AND kind <> 'organization'`,
+      [org],
+    );
   });
   return texts;
 }

@@ -12,12 +12,13 @@ import { eraseRuns } from './erase-runs';
 import { eraseTasks, requestsTaken } from './erase-tasks';
 import type { Installation } from './installation';
 import { forgetAnswers } from './kept-answers';
-import { operatorOf, orgOf } from './orgs';
+import { isUuid, operatorOf, orgOf } from './orgs';
 import { Overwriting } from './overwriting';
 import { everybodyRead } from './readers';
 import { receiptOf, vacuum } from './receipt';
 import { erasableChoice } from './run-choices';
 import { rpcOf } from './service-calls';
+import { CommandFailed } from './terminal';
 import { unlessGone } from './unless-gone';
 import { removeUnnamed } from './unnamed-blobs';
 
@@ -31,6 +32,7 @@ export const erasePerson: Eraser = async (installation, userId, options, line, s
   try {
     await everybodyRead(installation, signal);
     const first = await belongings(installation, org, userId);
+    await requireKnown(installation, org, userId, first);
     line.terminal.say(summaryOf(first));
     await eraseTasks(installation, overwriting, org, first.tasks, signal);
     await endRuns(installation, org, first.runs, signal);
@@ -55,6 +57,19 @@ export const erasePerson: Eraser = async (installation, userId, options, line, s
     overwriting.close();
   }
 };
+
+/** A slip in an id must not end with a receipt. Who is gone already has left their last event. */
+async function requireKnown(
+  installation: Installation,
+  org: string,
+  userId: string,
+  left: Belongings,
+): Promise<void> {
+  if (Object.values(left).some((ids: readonly string[]) => ids.length > 0)) return;
+  const { log } = await installation.bus();
+  const known = isUuid(userId) && (await log.lastSequence(subjectOf('people', org, userAggregate(userId))));
+  if (!known) throw new CommandFailed(`There is no user ${userId} in org ${org}`);
+}
 
 const summaryOf = ({ runs, agents, conversations, keys, tasks, documents }: Belongings): string =>
   `${runs.length} runs, ${agents.length} agents, ${conversations.length} conversations, ${keys.length} keys, ${tasks.length} tasks, ${documents.length} documents`;

@@ -4,6 +4,8 @@ import { CommandFailed } from './terminal';
 
 const UUID = /^[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}$/i;
 
+export const isUuid = (text: string): boolean => UUID.test(text);
+
 /** Orgs that a command is about: all, the one that is named, else the connection's. Throws CommandFailed. */
 export async function orgsOf(
   { connection, db }: Installation,
@@ -17,7 +19,7 @@ export async function orgsOf(
   }
   const one = org ?? connection.org_id;
   if (one === undefined) throw new CommandFailed('Which org? Name it with --org, or say --all-orgs');
-  if (!UUID.test(one)) throw new CommandFailed(`"${one}" is not the id of an org, a UUID`);
+  if (!isUuid(one)) throw new CommandFailed(`"${one}" is not the id of an org, a UUID`);
   return [one];
 }
 
