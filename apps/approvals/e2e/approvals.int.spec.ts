@@ -23,7 +23,7 @@ const decide = (caller: Caller, id: string, input: object = { verdict: 'approve'
   world.call('approvals.decide', caller, { approval_id: id, ...input });
 
 describe('what a run asks', () => {
-  test('is listed, also after everything was started anew (OpenHands#5963)', async () => {
+  test('is listed, also after everything was started anew (OpenHands#5963, OpenHands#5608)', async () => {
     await world.run('run_listed');
     const id = await world.ask('run_listed', 'c1-0');
     const [row] = await eventually(async () => {
@@ -217,7 +217,7 @@ describe('a decision', () => {
 });
 
 describe('C41 nobody answered in time (use-agent-os/agent-os#1564)', () => {
-  test('is its own outcome, by the system, and a late answer is refused (opencompany#1449)', async () => {
+  test('is its own outcome, by the system, and a late answer is refused (opencompany#1449, zeroclaw#9642, agent-os#1563)', async () => {
     const id = await world.asked('run_late', 'c1-0');
     const kept = await world.asked('run_late', 'c1-1', { expiresAt: world.clock.now() + 10 * HOUR });
     world.clock.advance(HOUR - 1);

