@@ -300,6 +300,8 @@ describe('odd servers', () => {
       LANG: 'C.UTF-8',
       STOCK_KEY: '[secret stock-key]',
       PLAIN: 'x',
+      // By which what it starts is found again.
+      RUNYARD_TOOL_SERVER: expect.any(String),
     });
   });
   it.each<[string, McpServer, string]>([
