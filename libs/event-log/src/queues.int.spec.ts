@@ -18,6 +18,7 @@ import {
   VersionConflict,
   connectEventLog,
   deadLetters,
+  delayAfter,
 } from './index';
 
 jest.setTimeout(120_000);
@@ -335,7 +336,8 @@ describe('C77 every message ends handled or dead-lettered, never both, never nei
     await eventually(() => handled === 1);
     const gaps = times.slice(1).map((time, index) => time - (times[index] ?? 0));
     expect(times.length).toBeLessThanOrEqual(6);
-    expect(gaps.every((gap, index) => index === 0 || gap > (gaps[index - 1] ?? 0) * 1.5)).toBe(true);
+    // Never sooner than was asked for, and each time that is longer; later is the machine's affair.
+    expect(gaps.map((gap, index) => gap >= delayAfter(index + 1) * 0.95)).toEqual(gaps.map(() => true));
     expect(await dead.list()).toEqual([]);
   });
 
