@@ -3,13 +3,15 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { requestSubject } from '@runyard/contracts';
 import { eventually, startSpecProcess } from '@runyard/testing';
 import type { SpecProcess } from '@runyard/testing';
+import { BulkLog } from './bulk-log.adapter';
 import { inBranches } from './e2e/branches';
 import { expectQuiet, expectSound, ofType } from './e2e/invariants';
 import { outsideServer } from './e2e/outside-server';
 import type { OutsideCall, OutsideServer } from './e2e/outside-server';
+import { parkedRuns } from './e2e/parked-runs';
 import { calls, ok } from './e2e/script';
 import { TestExecutor } from './e2e/test-executor';
-import { CALLER, ORG, TERMINAL, World } from './e2e/world';
+import { CALLER, ORG, OWNER, TERMINAL, World } from './e2e/world';
 
 jest.setTimeout(600_000);
 
@@ -269,4 +271,45 @@ it('hands its runs over at once when it is asked to stop (SIGTERM), and loses no
   );
   expect(gaps.length).toBeGreaterThan(0);
   expect(percentile(gaps, 0.5)).toBeLessThan(30_000);
+});
+
+it('carries a bulk action on when every executor is killed (kill -9) in the middle of it, with one result a run', async () => {
+  answer = walk(1, 5);
+  await Promise.all([spawn(), spawn()]);
+  const list = Array.from({ length: 200 }, (_, n) => `run_bulk${n}`);
+  await parkedRuns(world, list, 'bulk');
+  const bulkLog = new BulkLog(world.bus.log);
+  const id = 'blk_killed';
+  const wish = {
+    action: 'cancel' as const,
+    filter: { agent_id: 'bulk' },
+    userId: OWNER,
+    roles: CALLER.roles,
+  };
+  await bulkLog.decide(
+    ORG,
+    id,
+    { type: 'StartBulkAction', wish: { ...wish, roles: [...wish.roles] } },
+    CALLER.actor,
+  );
+  const come = async () => {
+    const action = await bulkLog.read(ORG, id);
+    return action.situation === 'absent' ? 0 : action.handled;
+  };
+  await eventually(async () => (await come()) > 0, { withinMs: 60_000, everyMs: 5 });
+  await Promise.all([...children].map(kill));
+  const killedAt = await come();
+  await spawn();
+  const ended = await eventually(
+    async () => {
+      const action = await bulkLog.read(ORG, id);
+      return action.situation === 'ended' && action;
+    },
+    { withinMs: 120_000 },
+  );
+  console.log(`a bulk action of 200 runs went on after ${killedAt} when its executors were killed`);
+  expect(ended).toMatchObject({ how: 'completed', handled: 200, outcomes: { done: 200, refused: 0 } });
+  expect([...ended.runIds].toSorted()).toEqual(list.toSorted());
+  for (const runId of list)
+    expect((await world.types(runId)).filter((type) => type === 'RunCancelled')).toHaveLength(1);
 });
