@@ -1,8 +1,8 @@
 import { Runyard } from '@runyard/client';
 import { readConnection, required } from './config';
 
-/** For a person at a terminal; no command waits for a run within one call. */
-const TIMEOUT_MS = 30_000;
+/** Longer than the gateway waits for the slowest read, a board as it was: what it says then must come before we ask again. */
+const TIMEOUT_MS = 45_000;
 
 /**
  * The HTTP API with the key of the connection, from its file or RUNYARD_API_URL and RUNYARD_API_KEY. Throws CommandFailed
