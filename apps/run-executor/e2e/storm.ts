@@ -36,7 +36,7 @@ const ADMIN: Caller = { ...CALLER, roles: ['admin'] };
 /** Trees under way at once: more would only wait for two processors. */
 const MOST_LIVE = 8;
 /** One process is killed so often. */
-const TREES_PER_KILL = 5;
+const TREES_PER_KILL = 3;
 const MORTALS = 2;
 /** More than all trees together spend. */
 const PLENTY = 100_000_000;

@@ -51,7 +51,7 @@ export class QueueWorker implements QueueConsumer {
       trouble: (reason) => void this.repair(reason),
     });
     this.release = parts.onInterruption((why) => void this.repair(why));
-    this.beat = setInterval(() => this.inHand.forEach((one) => one.working()), this.options.ackWaitMs / 3);
+    this.beat = setInterval(() => this.keepInHand(), this.options.ackWaitMs / 3);
   }
 
   /** Creates or joins the durable consumer and starts working. Throws OverlappingConsumer and LogUnavailable. */
@@ -71,12 +71,16 @@ export class QueueWorker implements QueueConsumer {
     return this.stopped;
   }
 
+  /** A connection that was closed never opens again: nobody hears it, and a throw of a timer would end the process. */
+  private keepInHand(): void {
+    if (this.parts.connection.isClosed()) return clearInterval(this.beat);
+    this.inHand.forEach((one) => one.working());
+  }
+
   private take(delivery: Delivery): void {
-    const { connection, exchange } = this.parts;
-    // Said by timers: after the connection was closed the throw would be caught by nobody and end the process.
-    const say = (reply: string, payload: string) =>
-      connection.isClosed() ? undefined : connection.publish(reply, payload);
-    const one = new InHand(exchange, delivery, say);
+    const one = new InHand(this.parts.exchange, delivery, (reply, payload) =>
+      this.parts.connection.publish(reply, payload),
+    );
     if (this.stopped) return void one.giveBack(0);
     this.inHand.add(one);
     this.ready.push(one);
