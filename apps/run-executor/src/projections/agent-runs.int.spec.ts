@@ -256,7 +256,7 @@ describe('row-level security', () => {
        WHERE c.relnamespace = 'run_executor'::regnamespace AND c.relkind = 'r' GROUP BY 1, 2 ORDER BY 1`,
     );
     expect(rows.map(({ name }) => name)).toEqual(
-      [...TENANT_TABLES, 'agent_steps', 'retention_settings'].toSorted(),
+      [...TENANT_TABLES, 'agent_steps', 'retention_settings', 'bulk_actions', 'bulk_action_runs'].toSorted(),
     );
     for (const row of rows) expect(row).toEqual({ name: row.name, secured: true, policies: 2 });
   });
