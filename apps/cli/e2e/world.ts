@@ -152,7 +152,7 @@ export class World {
   async close(): Promise<void> {
     await this.platform.stop().catch(() => undefined);
     await this.owner.end();
-    await Promise.all([this.nats.stop(), this.database.drop()]);
+    await Promise.all([this.nats[Symbol.asyncDispose](), this.database.drop()]);
     rmSync(this.folder, { recursive: true, force: true });
   }
 }

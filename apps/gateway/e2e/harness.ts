@@ -171,7 +171,7 @@ export async function startHarness(set: Partial<Omit<GatewayConfig, 'service'>> 
       await gateway.close();
       await bus.close();
       await connection.close();
-      await Promise.all([nats.stop(), db.drop()]);
+      await Promise.all([nats[Symbol.asyncDispose](), db.drop()]);
     },
     [Symbol.asyncDispose]: () => harness.stop(),
   };

@@ -47,7 +47,7 @@ export class KnowledgeFixture {
     await this.connection.close();
     await this.bus.close();
     await this.database.drop();
-    await this.nats.stop();
+    await this.nats[Symbol.asyncDispose]();
   }
 
   /** A new person of an org. */

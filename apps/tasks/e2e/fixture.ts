@@ -120,7 +120,7 @@ export class Product {
 
   async stop(): Promise<void> {
     await this.platform.stop();
-    await Promise.all([this.nats.stop(), this.database.drop()]);
+    await Promise.all([this.nats[Symbol.asyncDispose](), this.database.drop()]);
     rmSync(this.folder, { recursive: true, force: true });
   }
 }
