@@ -49,3 +49,7 @@ export async function toolAnswer(): Promise<ToolResult> {
   await wait(20);
   return ok('done');
 }
+
+/** A whole number, `most` not among them. */
+export const between = (least: number, most: number): number =>
+  Math.floor(least + Math.random() * (most - least));

@@ -3,25 +3,23 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { requestSubject, workSubject } from '@runyard/contracts';
-import type { Caller, RunRequest } from '@runyard/contracts';
+import type { Caller, RunEvent, RunRequest } from '@runyard/contracts';
 import { NatsRpcClient } from '@runyard/service';
 import { eventually, startSpecProcess } from '@runyard/testing';
-import type { SpecProcess } from '@runyard/testing';
 import { SERVICES } from '../../../deploy/local/service-list';
 import { openChildren } from '../src/domain/children';
 import { isLive } from '../src/domain/run';
-import { ledgerBudgets } from '../src/handlers/budgets.adapter';
 import { childRequest } from '../src/handlers/child-request';
 import { familyWorld, HELPER_OWNER, treeOf } from '../src/handlers/e2e/family';
+import { ofType } from '../src/handlers/e2e/invariants';
 import { outsideServer } from '../src/handlers/e2e/outside-server';
 import type { OutsideServer } from '../src/handlers/e2e/outside-server';
 import { placeIn } from '../src/handlers/e2e/script';
-import { CrashTap } from '../src/handlers/e2e/taps';
-import type { Tap } from '../src/handlers/e2e/taps';
 import { TestExecutor } from '../src/handlers/e2e/test-executor';
 import { CALLER, ORG, OWNER, TERMINAL } from '../src/handlers/e2e/world';
 import type { World } from '../src/handlers/e2e/world';
-import { modelAnswer, toolAnswer } from './storm-script';
+import { StormProcesses } from './storm-processes';
+import { between, modelAnswer, toolAnswer } from './storm-script';
 
 /**
  * Spec-only. Trees of delegated runs on real servers: executors and the ledger in processes that are killed (-9), executors
@@ -29,37 +27,40 @@ import { modelAnswer, toolAnswer } from './storm-script';
  * resume and cancel, and caps that move meanwhile.
  */
 
-const EXECUTOR_CHILD = path.join(__dirname, '../src/handlers/e2e/executor-child.ts');
-const LEDGER_CHILD = path.join(__dirname, '../../budget-ledger/e2e/ledger-child.ts');
 const COMMAND_LINE = path.join(__dirname, '../../cli/src/main.ts');
 const ADMIN: Caller = { ...CALLER, roles: ['admin'] };
 /** Trees under way at once: more would only wait for two processors. */
 const MOST_LIVE = 8;
 /** One process is killed so often. */
 const TREES_PER_KILL = 3;
-const MORTALS = 2;
+/** Trees beyond those asked for, until there is something to see. */
+const MOST_BEYOND = 60;
 /** More than all trees together spend. */
 const PLENTY = 100_000_000;
 const DELEGATED = ['ChildGranted', ...TERMINAL];
 
-const between = (least: number, most: number): number => Math.floor(least + Math.random() * (most - least));
 const oneOf = <T>(list: readonly T[]): T | undefined => list[Math.floor(Math.random() * list.length)];
 
 export class Storm implements AsyncDisposable {
   /** Every root that was asked for. */
   readonly roots = new Map<string, { runId: string; request: RunRequest }>();
-  readonly did = { executorsKilled: 0, diedInside: 0, ledgersKilled: 0, caps: 0, controls: 0, twice: 0 };
+  readonly did = { caps: 0, controls: 0, twice: 0 };
   private readonly ended = new Set<string>();
-  private readonly mortals = new Set<TestExecutor>();
-  private readonly executors: SpecProcess[] = [];
-  private ledger: SpecProcess | undefined;
+  private readonly processes: StormProcesses;
 
   private constructor(
     readonly world: World,
     /** Takes part in nothing: people talk to it. */
     readonly steady: TestExecutor,
     private readonly outside: OutsideServer,
-  ) {}
+  ) {
+    this.processes = new StormProcesses(world, outside);
+  }
+
+  /** Who was killed, or died inside. */
+  get died() {
+    return this.processes.died;
+  }
 
   static async brew(): Promise<Storm> {
     const schemas = SERVICES.filter(({ service }) => service === 'budget-ledger');
@@ -72,19 +73,23 @@ export class Storm implements AsyncDisposable {
     const outside = await outsideServer((call) => (call.what === 'model' ? modelAnswer(call) : toolAnswer()));
     const steady = await TestExecutor.start(world, null, { works: false });
     const storm = new Storm(world, steady, outside);
-    await Promise.all([storm.startLedger(), storm.startExecutor()]);
+    await storm.processes.start();
     await storm.setCap(OWNER, 150_000);
     return storm;
   }
 
-  /** Everything at once, until so many trees were started; the more there are, the more is killed. */
+  /**
+   * Everything at once, until so many trees were started and what it is about was seen: by chance all may be skipped, or
+   * nobody killed with a run in hand. The more trees there are, the more is killed.
+   */
   async blow(trees: number): Promise<void> {
-    for (const kill of this.kills(trees)) {
-      const most = Math.min(trees, this.roots.size + TREES_PER_KILL);
+    for (let round = 0; this.roots.size < trees || !(await this.wasSeen()); round++) {
+      if (this.roots.size > trees + MOST_BEYOND) throw new Error('No storm has come about');
+      const most = this.roots.size + Math.max(1, Math.min(TREES_PER_KILL, trees - this.roots.size));
       let killed = false;
-      const killing = kill().finally(() => (killed = true));
+      const killing = this.processes.kill(round).finally(() => (killed = true));
       while (this.roots.size < most || !killed) {
-        await this.replaceDead();
+        await this.processes.replaceDead();
         // Whoever is asked may be dead: that is what this is about.
         await this.move(most).catch(() => undefined);
         await wait(between(5, 40));
@@ -92,6 +97,16 @@ export class Storm implements AsyncDisposable {
       await killing;
     }
     await this.cancelOne();
+  }
+
+  /** Runs were taken over, children were born, and the ledger died meanwhile. */
+  private async wasSeen(): Promise<boolean> {
+    if (this.died.ledgersKilled === 0) return false;
+    const trees = await Promise.all([...this.roots.values()].map(({ runId }) => this.tree(runId)));
+    const runs = trees.flatMap((tree) => [...tree.values()]);
+    const isChild = (events: readonly RunEvent[]) =>
+      ofType(events, 'RunQueued').some(({ data }) => data.depth > 0);
+    return runs.some(isChild) && runs.some((events) => ofType(events, 'RunRecovered').length > 0);
   }
 
   /** A tree is cancelled for certain, in the midst of its work. */
@@ -108,23 +123,13 @@ export class Storm implements AsyncDisposable {
     }
   }
 
-  /** What is killed while so many trees are started, in turn. */
-  private kills(trees: number): (() => Promise<void>)[] {
-    const rounds = Array.from({ length: Math.ceil(trees / TREES_PER_KILL) });
-    return rounds.map((_, round) => async () => {
-      await wait(between(100, 800));
-      if (round % 2 === 0) await this.killLedger();
-      else await this.killExecutor();
-    });
-  }
-
   /** No more harm: what was paused goes on, every request comes once more, and all trees end. */
   async calm(withinMs: number): Promise<void> {
     await this.setCap(OWNER, PLENTY);
     for (const { request } of this.roots.values()) await this.publish(request);
     await eventually(
       async () => {
-        await this.replaceDead();
+        await this.processes.replaceDead();
         const live = await this.live();
         for (const runId of live) await this.goOn(runId);
         return live.length === 0;
@@ -157,7 +162,7 @@ export class Storm implements AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    await Promise.all([...this.executors, ...(this.ledger ? [this.ledger] : [])].map((one) => one.kill()));
+    await this.processes.stop();
     await this.world[Symbol.asyncDispose]();
     await this.outside[Symbol.asyncDispose]();
   }
@@ -249,49 +254,5 @@ export class Storm implements AsyncDisposable {
       if (TERMINAL.includes(lasts[index] ?? '')) this.ended.add(runId);
     });
     return open.filter((id) => !this.ended.has(id));
-  }
-
-  /** Executors of this process die at a moment of their own. */
-  private async replaceDead(): Promise<void> {
-    for (const mortal of this.mortals) {
-      if (mortal.alive) continue;
-      this.did.diedInside += 1;
-      this.mortals.delete(mortal);
-    }
-    while (this.mortals.size < MORTALS)
-      this.mortals.add(await this.startMortal(new CrashTap(between(20, 300))));
-  }
-
-  private startMortal(tap: Tap): Promise<TestExecutor> {
-    const budgets = (connection: ConstructorParameters<typeof NatsRpcClient>[0]) =>
-      ledgerBudgets(new NatsRpcClient(connection));
-    return TestExecutor.start(this.world, null, { tap, budgets });
-  }
-
-  private async startExecutor(): Promise<void> {
-    const { nats, database } = this.world;
-    const urls = [nats.url, database.urlFor('run-executor'), database.acrossUrlFor('run-executor')];
-    const child = startSpecProcess(EXECUTOR_CHILD, [...urls, this.outside.url, 'ledger']);
-    this.executors.push(child);
-    await child.message((message): message is object => typeof message === 'object' && message !== null);
-  }
-
-  private async startLedger(): Promise<void> {
-    const { nats, database } = this.world;
-    const urls = [nats.url, database.urlFor('budget-ledger'), database.acrossUrlFor('budget-ledger')];
-    this.ledger = startSpecProcess(LEDGER_CHILD, urls);
-    await this.ledger.message((message): message is 'serving' => message === 'serving');
-  }
-
-  private async killExecutor(): Promise<void> {
-    await this.executors.shift()?.kill();
-    this.did.executorsKilled += 1;
-    await this.startExecutor();
-  }
-
-  private async killLedger(): Promise<void> {
-    await this.ledger?.kill();
-    this.did.ledgersKilled += 1;
-    await this.startLedger();
   }
 }
