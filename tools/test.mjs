@@ -85,7 +85,8 @@ async function proven(args) {
   if (first.code === 0 || files.length === 0 || files.length > MOST_AGAIN)
     return { code: first.code, unsteady: 0, ...countsOf(first.report) };
   console.log(`Running ${files.length} failed files once more, alone …`);
-  const again = await reported('again', ['--runInBand', '--runTestsByPath', ...files]);
+  // Alone means in this one process, which a handle that a failed spec left open must not hold up.
+  const again = await reported('again', ['--runInBand', '--forceExit', '--runTestsByPath', ...files]);
   tellUnsteady(first.report, again.report);
   return { code: again.code, ...recounted(first.report, again.report) };
 }
