@@ -195,7 +195,8 @@ describe('executors that die', () => {
       await heir.executor.bulkActions.round();
       await heir.stop();
       expect(await typesOf('run_again', 'RunPaused')).toBe(2);
-      expect(await door.results(id)).toMatchObject([{ run_id: 'run_again', outcome: 'done' }]);
+      const results = await eventually(async () => (await door.row(id)).handled === 1 && door.results(id));
+      expect(results).toMatchObject([{ run_id: 'run_again', outcome: 'done' }]);
     });
   });
 
