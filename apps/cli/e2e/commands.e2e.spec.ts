@@ -240,6 +240,14 @@ describe('runyard runs', () => {
     for (const [words, ...args] of [
       ['runyard: "-1" is no whole number', 'runs', 'fork', 'run_nobody', '--step', '-1'],
       ['runyard: "x" is no whole number', 'doctor', '--replicas', 'x'],
+      ...['runs', 'agents', 'board', 'budgets', 'bulk'].map((group) => [
+        'runyard: "many" is no whole number',
+        group,
+        'list',
+        '--limit',
+        'many',
+      ]),
+      ['runyard: "many" is no whole number', 'activity', '--limit', 'many'],
       ['runyard: ENOENT: no such file or directory', 'runs', 'import', '/nowhere/run.ndjson'],
     ] as const) {
       const wrong = await world.runyard(...args);

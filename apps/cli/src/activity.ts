@@ -4,9 +4,9 @@ import type { ActivityRow, ActivityTopic } from '@runyard/contracts';
 import { Option } from 'commander';
 import type { Runyard } from '@runyard/client';
 import { apiOf } from './api';
-import { examples } from './command';
+import { examples, tellAll, whole } from './command';
 import type { Commands } from './command';
-import { EXIT, table } from './terminal';
+import { table } from './terminal';
 import type { Terminal } from './terminal';
 
 /** Between two questions of `--follow`. */
@@ -72,16 +72,13 @@ async function show(
   const { json, follow } = options;
   const entries = await read(api, options);
   if (follow) return goOn(api, options, entries.toReversed(), terminal, signal);
-  if (json) for (const entry of entries) terminal.out(JSON.stringify(entry));
-  else for (const text of listing(entries)) terminal.out(text);
-  if (entries.length === 0) terminal.say('Nothing of the kind happened');
-  return EXIT.ok;
+  return tellAll(terminal, entries, { json, lines: listing, none: 'Nothing of the kind happened' });
 }
 
 async function read(api: Runyard, options: Options): Promise<ActivityRow[]> {
   const { topic, kind, agent, run, task, actor, from, to, limit } = options;
   const about = { agent_id: agent, run_id: run, task_id: task };
-  const query = { topic, kind, ...about, actor, from, to, limit: Number(limit) };
+  const query = { topic, kind, ...about, actor, from, to, limit: whole(limit) };
   return (await api.call('GET /v1/activity', { query })).data;
 }
 

@@ -1,8 +1,8 @@
 import type { Agent, Runyard } from '@runyard/client';
 import { apiOf } from './api';
-import { AS_OF, examples, factLines } from './command';
+import { AS_OF, examples, factLines, tellAll, tellOne, whole } from './command';
 import type { Commands } from './command';
-import { EXIT, table } from './terminal';
+import { table } from './terminal';
 import type { Terminal } from './terminal';
 
 interface Options {
@@ -44,31 +44,28 @@ const stateOf = ({ enabled, admin_paused: locked }: Agent): string =>
   locked ? 'locked' : enabled ? 'on' : 'off';
 
 async function list(api: Runyard, { limit, json }: Options, terminal: Terminal): Promise<number> {
-  const agents = await api.agents.list({ limit: Number(limit) }).all(Number(limit));
-  if (json) for (const agent of agents) terminal.out(JSON.stringify(agent));
-  else if (agents.length > 0)
-    for (const text of table(
-      ['agent', 'name', 'version', 'state', 'model', 'owner'],
-      agents.map((agent) => [
-        agent.agent_id,
-        agent.name,
-        agent.agent_version,
-        stateOf(agent),
-        agent.model_id,
-        agent.owner_id,
-      ]),
-    ))
-      terminal.out(text);
-  if (agents.length === 0) terminal.say('There are no agents');
-  return EXIT.ok;
+  const most = whole(limit);
+  const agents = await api.agents.list({ limit: most }).all(most);
+  return tellAll(terminal, agents, { json, lines: listing, none: 'There are no agents' });
 }
+
+const listing = (agents: readonly Agent[]): string[] =>
+  table(
+    ['agent', 'name', 'version', 'state', 'model', 'owner'],
+    agents.map((agent) => [
+      agent.agent_id,
+      agent.name,
+      agent.agent_version,
+      stateOf(agent),
+      agent.model_id,
+      agent.owner_id,
+    ]),
+  );
 
 async function show(api: Runyard, id: string, { asOf, json }: Options, terminal: Terminal): Promise<number> {
   const path = { agent_id: id };
   const agent = await api.call('GET /v1/agents/{agent_id}', { path, query: { as_of: asOf } });
-  const lines = json ? [JSON.stringify(agent)] : overview(agent);
-  for (const text of lines) terminal.out(text);
-  return EXIT.ok;
+  return tellOne(terminal, agent, json, overview);
 }
 
 const overview = (agent: Agent): string[] => [

@@ -3,9 +3,9 @@ import type { TaskStepRow } from '@runyard/contracts';
 import type { Query, Runyard, Task } from '@runyard/client';
 import { Option } from 'commander';
 import { apiOf } from './api';
-import { AS_OF, examples, factLines } from './command';
+import { AS_OF, examples, factLines, tellAll, tellOne, whole } from './command';
 import type { Commands } from './command';
-import { EXIT, table } from './terminal';
+import { table } from './terminal';
 import type { Terminal } from './terminal';
 
 interface Options {
@@ -52,25 +52,23 @@ export const boardCommands: Commands = (program, line) => {
 
 async function list(api: Runyard, options: Options, terminal: Terminal): Promise<number> {
   const { column, status, agent, asOf, limit } = options;
-  const query = { column, status, agent_id: agent, as_of: asOf, limit: Number(limit) };
+  const query = { column, status, agent_id: agent, as_of: asOf, limit: whole(limit) };
   const { data } = await api.call('GET /v1/tasks', { query });
-  if (options.json) for (const task of data) terminal.out(JSON.stringify(task));
-  else if (data.length > 0)
-    for (const text of table(
-      ['task', 'column', 'status', 'steps', 'agent', 'title'],
-      data.map((task) => [
-        task.task_id,
-        task.column,
-        task.attention ?? task.status,
-        `${task.steps_done}/${task.steps_total}`,
-        task.agent_id,
-        task.title,
-      ]),
-    ))
-      terminal.out(text);
-  if (data.length === 0) terminal.say('There are no such tasks');
-  return EXIT.ok;
+  return tellAll(terminal, data, { json: options.json, lines: listing, none: 'There are no such tasks' });
 }
+
+const listing = (tasks: readonly Task[]): string[] =>
+  table(
+    ['task', 'column', 'status', 'steps', 'agent', 'title'],
+    tasks.map((task) => [
+      task.task_id,
+      task.column,
+      task.attention ?? task.status,
+      `${task.steps_done}/${task.steps_total}`,
+      task.agent_id,
+      task.title,
+    ]),
+  );
 
 async function show(
   api: Runyard,
@@ -81,12 +79,15 @@ async function show(
   const input = { path: { task_id: taskId }, query: { as_of: asOf } };
   const task = await api.call('GET /v1/tasks/{task_id}', input);
   const { data: steps } = await api.call('GET /v1/tasks/{task_id}/steps', input);
-  const lines = json ? [JSON.stringify({ task, steps })] : overview(task, steps);
-  for (const text of lines) terminal.out(text);
-  return EXIT.ok;
+  return tellOne(terminal, { task, steps }, json, overview);
 }
 
-function overview(task: Task, steps: readonly Pick<TaskStepRow, 'seq' | 'title' | 'status'>[]): string[] {
+interface Shown {
+  task: Task;
+  steps: readonly Pick<TaskStepRow, 'seq' | 'title' | 'status'>[];
+}
+
+function overview({ task, steps }: Shown): string[] {
   const facts = factLines([
     ['task', `${task.task_id}, ${task.title}`],
     ['owner', task.user_id],

@@ -1,8 +1,8 @@
 import type { Budget, Runyard } from '@runyard/client';
 import { apiOf } from './api';
-import { AS_OF, examples, factLines } from './command';
+import { AS_OF, examples, factLines, tellAll, tellOne, whole } from './command';
 import type { Commands } from './command';
-import { EXIT, table } from './terminal';
+import { table } from './terminal';
 import type { Terminal } from './terminal';
 
 interface Options {
@@ -45,26 +45,24 @@ export const budgetsCommands: Commands = (program, line) => {
 };
 
 async function list(api: Runyard, { limit, json, week, asOf }: Options, terminal: Terminal): Promise<number> {
-  const query = { limit: Number(limit), week, as_of: asOf };
+  const query = { limit: whole(limit), week, as_of: asOf };
   const { data } = await api.call('GET /v1/budgets', { query });
-  if (json) for (const budget of data) terminal.out(JSON.stringify(budget));
-  else if (data.length > 0)
-    for (const text of table(
-      ['owner', 'week', 'state', 'cap', 'settled', 'reserved', 'left'],
-      data.map((one) => [
-        one.owner_id,
-        one.week,
-        one.state,
-        one.cap ?? 'none',
-        one.settled,
-        one.reserved,
-        one.left ?? '',
-      ]),
-    ))
-      terminal.out(text);
-  if (data.length === 0) terminal.say('There are no such weeks');
-  return EXIT.ok;
+  return tellAll(terminal, data, { json, lines: listing, none: 'There are no such weeks' });
 }
+
+const listing = (budgets: readonly Budget[]): string[] =>
+  table(
+    ['owner', 'week', 'state', 'cap', 'settled', 'reserved', 'left'],
+    budgets.map((one) => [
+      one.owner_id,
+      one.week,
+      one.state,
+      one.cap ?? 'none',
+      one.settled,
+      one.reserved,
+      one.left ?? '',
+    ]),
+  );
 
 async function show(
   api: Runyard,
@@ -74,9 +72,7 @@ async function show(
 ): Promise<number> {
   const path = { owner_id: owner };
   const budget = await api.call('GET /v1/budgets/{owner_id}', { path, query: { week, as_of: asOf } });
-  const lines = json ? [JSON.stringify(budget)] : overview(budget);
-  for (const text of lines) terminal.out(text);
-  return EXIT.ok;
+  return tellOne(terminal, budget, json, overview);
 }
 
 const overview = (budget: Budget): string[] =>

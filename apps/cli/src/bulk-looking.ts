@@ -2,7 +2,7 @@ import { Listing } from '@runyard/client';
 import type { BulkAction, BulkResult, Runyard } from '@runyard/client';
 import { apiOf } from './api';
 import { actionLine, resultTable, summaryOf } from './bulk-views';
-import { whole } from './command';
+import { tellAll, tellOne, whole } from './command';
 import type { CommandLine, Commands } from './command';
 import { EXIT } from './terminal';
 import type { Terminal } from './terminal';
@@ -51,17 +51,10 @@ export function looking(bulk: Group, line: CommandLine): void {
       );
 }
 
-interface LookOptions {
-  limit: string;
-  json?: boolean;
-}
-
 type Work = (api: Runyard, id: string, json: boolean | undefined, terminal: Terminal) => Promise<number>;
 
-function say(action: BulkAction, json: boolean | undefined, terminal: Terminal): number {
-  terminal.out(json ? JSON.stringify(action) : actionLine(action));
-  return EXIT.ok;
-}
+const say = (action: BulkAction, json: boolean | undefined, terminal: Terminal): number =>
+  tellOne(terminal, action, json, (shown) => [actionLine(shown)]);
 
 const read = (api: Runyard, bulk_action_id: string): Promise<BulkAction> =>
   api.call('GET /v1/bulk-actions/{bulk_action_id}', { path: { bulk_action_id } });
@@ -97,8 +90,11 @@ function listing(bulk: Group, line: CommandLine): void {
         const { data } = await apiOf(line.file()).call('GET /v1/bulk-actions', {
           query: { limit: whole(limit) },
         });
-        for (const action of data) say(action, json, line.terminal);
-        return EXIT.ok;
+        return tellAll(line.terminal, data, {
+          json,
+          lines: (actions) => actions.map(actionLine),
+          none: 'There are no bulk actions',
+        });
       }),
     );
 }

@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { CommandFailed } from './terminal';
+import { CommandFailed, EXIT } from './terminal';
 import type { Terminal } from './terminal';
 
 /** What the commands of the command line get from it. */
@@ -31,6 +31,29 @@ export const factLines = (facts: readonly (readonly [string, string | number | n
   const width = Math.max(...facts.map(([name]) => name.length));
   return facts.map(([name, value]) => `${name.padEnd(width)}  ${value ?? '–'}`);
 };
+
+/** Prints a list: an object a line, or lines for people; where there is nothing, it is said. */
+export function tellAll<T>(
+  terminal: Terminal,
+  found: readonly T[],
+  { json, lines, none }: { json?: boolean; lines: (found: readonly T[]) => string[]; none: string },
+): number {
+  const texts = json ? found.map((one) => JSON.stringify(one)) : found.length > 0 ? lines(found) : [];
+  for (const text of texts) terminal.out(text);
+  if (found.length === 0) terminal.say(none);
+  return EXIT.ok;
+}
+
+/** Prints one thing, as JSON or as lines for people. */
+export function tellOne<T>(
+  terminal: Terminal,
+  found: T,
+  json: boolean | undefined,
+  lines: (found: T) => string[],
+): number {
+  for (const text of json ? [JSON.stringify(found)] : lines(found)) terminal.out(text);
+  return EXIT.ok;
+}
 
 /** A whole number from 0 on, for options. Throws CommandFailed. */
 export function whole(text: string): number {

@@ -1,5 +1,6 @@
 import type { Runyard } from '@runyard/client';
 import { RUN_EVENTS } from '@runyard/contracts';
+import { parsePosition } from '@runyard/event-log';
 import type { RunEventFrame } from './run-views';
 import { CommandFailed } from './terminal';
 
@@ -53,8 +54,7 @@ function parsed(line: string, number: number): RunEventFrame {
   const { run_id, type, time, position } = event ?? {};
   if (typeof run_id !== 'string' || typeof type !== 'string' || typeof time !== 'string')
     throw new CommandFailed(`Line ${number} is no event of a run`);
-  if (!/^\d+\.\d+$/.test(position ?? ''))
-    throw new CommandFailed(`Line ${number} has no position in the log`);
+  if (!parsePosition(position ?? '')) throw new CommandFailed(`Line ${number} has no position in the log`);
   if (!Object.hasOwn(RUN_EVENTS, type))
     throw new CommandFailed(`Line ${number}: this version does not know events of the type ${type}`);
   return event as RunEventFrame;
@@ -62,6 +62,6 @@ function parsed(line: string, number: number): RunEventFrame {
 
 /** Positions in the order of the log: a commit holds far fewer events than this. */
 const place = ({ position }: RunEventFrame): number => {
-  const [sequence, index] = position.split('.').map(Number);
-  return (sequence ?? 0) * 100_000 + (index ?? 0);
+  const { sequence, index } = parsePosition(position) ?? { sequence: 0, index: 0 };
+  return sequence * 100_000 + index;
 };

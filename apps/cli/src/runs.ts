@@ -3,7 +3,7 @@ import { Option } from 'commander';
 import { MODES, RUN_STATES, TRIGGERS } from '@runyard/contracts';
 import type { Body, Query, Runyard } from '@runyard/client';
 import { apiOf } from './api';
-import { examples } from './command';
+import { AS_OF, examples, tellAll, whole } from './command';
 import type { CommandLine, Commands } from './command';
 import { cancelCommands } from './run-cancel';
 import { forkCommand } from './run-fork';
@@ -65,7 +65,7 @@ function reading(runs: Group, line: CommandLine): void {
   runs
     .command('show <run>')
     .description('Shows a run with its steps, or what its row was at an earlier moment.')
-    .option('--as-of <place>', 'as of this position in the log, or this time (RFC 3339)')
+    .option(...AS_OF)
     .option('--json', 'the whole inspection as JSON')
     .action((runId: string, options: ShowOptions) =>
       line.run(() => show(apiOf(line.file()), runId, options, line)),
@@ -84,12 +84,9 @@ async function list(
   { json, agent, conversation, limit, ...rest }: ListOptions,
   { terminal }: CommandLine,
 ): Promise<number> {
-  const query = { ...rest, limit: Number(limit), agent_id: agent, conversation_id: conversation };
+  const query = { ...rest, limit: whole(limit), agent_id: agent, conversation_id: conversation };
   const { data } = await api.call('GET /v1/runs', { query });
-  if (json) for (const run of data) terminal.out(JSON.stringify(run));
-  else for (const text of listing(data)) terminal.out(text);
-  if (data.length === 0) terminal.say('There are no such runs');
-  return EXIT.ok;
+  return tellAll(terminal, data, { json, lines: listing, none: 'There are no such runs' });
 }
 
 interface ShowOptions {
