@@ -2,7 +2,7 @@ import { agentVersionSchema } from './agents/agent.requests';
 import { listRulesSchema } from './approvals/permission.requests';
 import { allowModelSchema } from './catalogue/catalogue.requests';
 import { runPartSchema } from './runs/run.queries';
-import { dateSchema, timeSchema } from './storable';
+import { dateSchema, storableTime, timeSchema } from './storable';
 
 const takes = (text: string): boolean => timeSchema().safeParse(text).success;
 
@@ -21,6 +21,12 @@ test.each([
   ['no offset', '2026-11-30T12:00:00'],
   ['no time', 'infinity'],
 ])('%s is none', (_name, text) => expect(takes(text)).toBe(false));
+
+test('a time that was written before it was checked is moved to the nearest instant that rows hold', () => {
+  expect(storableTime('0000-01-01T00:00:00Z')).toBe('0001-01-01T00:00:00.000Z');
+  expect(storableTime('9999-12-31T23:59:59-01:00')).toBe('9999-12-31T23:59:59.999Z');
+  expect(storableTime('2026-11-30T12:00:00+01:00')).toBe('2026-11-30T11:00:00.000Z');
+});
 
 test('a day has a year from 1 on', () => {
   expect(dateSchema().safeParse('0001-01-01').success).toBe(true);

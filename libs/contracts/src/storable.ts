@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { isoTime } from './iso-time';
 
 const [FIRST, LAST] = [Date.parse('0001-01-01T00:00:00Z'), Date.parse('9999-12-31T23:59:59.999Z')];
 /** No place of the world is further away, and the database refuses more than a day's share of it. */
@@ -13,6 +14,10 @@ export const timeSchema = (error = 'must be an RFC 3339 time') =>
     const at = Date.parse(text);
     return at >= FIRST && at <= LAST && OFFSET.test(text);
   }, 'must lie between the years 1 and 9999, at most 14 hours from UTC');
+
+/** A time that was written before it was checked, moved to the nearest instant that rows can hold. */
+export const storableTime = (text: string): string =>
+  isoTime(Math.min(Math.max(Date.parse(text), FIRST), LAST));
 
 /** A day of a calendar, for the same reason from the year 1 on. */
 export const dateSchema = () =>

@@ -66,6 +66,12 @@ export async function instantOf(db: Database, past: Pick<PastRows, 'asOf' | 'pro
   return row ? timeOf(commitOf(stream, row)) : 0;
 }
 
+/** Sequence of a moment that is named by its position; undefined: it is a time. */
+export function sequenceNamed(asOf: string): number | undefined {
+  const [, sequence] = /^(\d+)\.\d+$/.exec(asOf) ?? [];
+  return sequence === undefined ? undefined : Number(sequence);
+}
+
 type Limit = { sequence: number } | { time: number };
 
 async function limitOf(db: Database, past: Pick<PastRows, 'asOf' | 'projection'>): Promise<Limit> {
@@ -74,7 +80,7 @@ async function limitOf(db: Database, past: Pick<PastRows, 'asOf' | 'projection'>
     new Problem('invalid_request', `as_of ${asOf} ${detail}; leave it out to read what is there now`, {
       errors: [{ pointer: '/as_of', detail }],
     });
-  const [, sequence] = /^(\d+)\.\d+$/.exec(asOf) ?? [];
+  const sequence = sequenceNamed(asOf);
   if (sequence === undefined) {
     const time = Date.parse(asOf);
     if (time > Date.now()) throw refused('lies in the future');
@@ -82,7 +88,7 @@ async function limitOf(db: Database, past: Pick<PastRows, 'asOf' | 'projection'>
   }
   if (!(await positionReached(db, archiveProjection(projection.stream), `${sequence}.0`, ARCHIVED_WITHIN_MS)))
     throw refused(`is beyond the end of ${projection.stream}`);
-  return { sequence: Number(sequence) };
+  return { sequence };
 }
 
 /** How many commits there were. */

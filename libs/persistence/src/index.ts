@@ -18,7 +18,7 @@ export {
 } from './roles';
 export * from './types';
 export { archiveMigrations } from './migrations/archive';
-export { instantOf, rowsAsOf } from './as-of';
+export { instantOf, rowsAsOf, sequenceNamed } from './as-of';
 export type { Include, PastRows } from './as-of';
 export { archiveSource } from './archive-source';
 export { ARCHIVE, ArchiveMismatch, archiveProjection } from './archive.projection';

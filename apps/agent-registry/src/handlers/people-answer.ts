@@ -1,10 +1,10 @@
+import { isoTime } from '@runyard/contracts';
 import type { KeyRow, OrgRow, UserRow } from '@runyard/contracts';
 import type { ExistingKey } from '../domain/api-key';
 import type { ExistingOrganization } from '../domain/organization';
 import type { ExistingUser } from '../domain/user';
 
-const iso = (time: number): string => new Date(time).toISOString();
-const isoOrNull = (time: number | null): string | null => (time === null ? null : iso(time));
+const isoOrNull = (time: number | null): string | null => (time === null ? null : isoTime(time));
 
 export function orgAnswer(orgId: string, org: ExistingOrganization): OrgRow {
   const { name, timeZone, retentionDays, createdAt } = org;
@@ -13,7 +13,7 @@ export function orgAnswer(orgId: string, org: ExistingOrganization): OrgRow {
     name,
     time_zone: timeZone,
     retention_days: retentionDays,
-    created_at: iso(createdAt),
+    created_at: isoTime(createdAt),
   };
 }
 
@@ -26,14 +26,14 @@ export function userAnswer({ userId, profile, situation, createdAt }: ExistingUs
     time_zone: timeZone,
     roles,
     active: situation === 'active',
-    created_at: iso(createdAt),
+    created_at: isoTime(createdAt),
   };
 }
 
 export function keyAnswer({ data, createdAt, createdBy, revokedAt }: ExistingKey): KeyRow {
   const { keyId, label, roles, userId, expiresAt } = data;
   const times = {
-    created_at: iso(createdAt),
+    created_at: isoTime(createdAt),
     expires_at: isoOrNull(expiresAt),
     revoked_at: isoOrNull(revokedAt),
   };

@@ -8,6 +8,7 @@ import {
   listRulesSchema,
   parseWith,
   ruleRefSchema,
+  isoTime,
 } from '@runyard/contracts';
 import type {
   AddRuleInput,
@@ -161,8 +162,6 @@ function ruleOf(input: AddRuleInput): Omit<PermissionRule, 'ruleId'> {
   };
 }
 
-const iso = (at: number): string => new Date(at).toISOString();
-
 /** A rule as it was just decided: the rows may not have it yet. */
 function rowOf(rule: StandingRule, position: string): RuleRow {
   const { scope } = rule;
@@ -178,11 +177,11 @@ function rowOf(rule: StandingRule, position: string): RuleRow {
     conditions: rule.conditions,
     decision: rule.decision,
     group_key: rule.groupKey,
-    expires_at: rule.expiresAt === null ? null : iso(rule.expiresAt),
+    expires_at: rule.expiresAt === null ? null : isoTime(rule.expiresAt),
     note: rule.note,
     approval_id: rule.approvalId,
     author: rule.author,
-    created_at: iso(rule.addedAt),
+    created_at: isoTime(rule.addedAt),
     position,
   };
 }

@@ -1,7 +1,6 @@
+import { isoTime } from '@runyard/contracts';
 import type { BudgetRow } from '@runyard/contracts';
 import type { WeekStanding } from '../projections/budget.queries';
-
-const iso = (at: number): string => new Date(at).toISOString();
 
 /** A budget as it is answered. */
 export function budgetRow(standing: WeekStanding, cap: number | null): BudgetRow {
@@ -9,8 +8,8 @@ export function budgetRow(standing: WeekStanding, cap: number | null): BudgetRow
   return {
     owner_id: ownerId,
     week: place.week,
-    starts_at: iso(place.start),
-    ends_at: iso(place.end),
+    starts_at: isoTime(place.start),
+    ends_at: isoTime(place.end),
     time_zone: place.timeZone,
     state,
     cap,

@@ -6,6 +6,7 @@ import {
   listBudgetsSchema,
   parseWith,
   spendSchema,
+  isoTime,
 } from '@runyard/contracts';
 import type { BudgetRow, Caller, ForecastRow, SpendReport } from '@runyard/contracts';
 import type { Database } from '@runyard/persistence';
@@ -25,8 +26,6 @@ import { orgOf, sightOf } from './rights';
 import { Weeks } from './weeks.process';
 
 const DAY_MS = 86_400_000;
-const iso = (at: number): string => new Date(at).toISOString();
-
 /** RPC `budgets.get`, `budgets.list`, `spend.report` and `spend.forecast`. Owners see their own, admins and operators all. */
 @Injectable()
 export class SpendController {
@@ -113,7 +112,7 @@ export class SpendController {
         lately: lately.get(standing.ownerId) ?? 0,
         cap: row.cap,
       });
-      const reached = capReachedAt === null ? null : iso(capReachedAt);
+      const reached = capReachedAt === null ? null : isoTime(capReachedAt);
       return { ...row, tokens_per_day: tokensPerDay, expected, cap_reached_at: reached };
     });
     return { data: await Promise.all(rows) };

@@ -1,5 +1,5 @@
 import { CAPS_ID, weekId } from '@runyard/contracts';
-import { instantOf, rowsAsOf } from '@runyard/persistence';
+import { instantOf, rowsAsOf, sequenceNamed } from '@runyard/persistence';
 import type { Database, Tx } from '@runyard/persistence';
 import { budgetsReached, capsByScope, findWeek, listWeeks, newestWeek, weeksBegun } from './budget.queries';
 import type { WeekStanding } from './budget.queries';
@@ -12,8 +12,6 @@ export interface PastBudget {
   cap: number | null;
 }
 
-const POSITION = /^\d+\.\d+$/;
-
 interface Moment {
   org: string;
   asOf: string;
@@ -25,7 +23,7 @@ const ENOUGH_WEEKS = 2;
 /** The instant of an earlier moment, epoch ms; the rows that name weeks have reached it then. */
 export async function momentOf(db: Database, asOf: string): Promise<number> {
   const at = await instantOf(db, { asOf, projection: BUDGETS });
-  if (POSITION.test(asOf)) await budgetsReached(db, asOf);
+  if (sequenceNamed(asOf) !== undefined) await budgetsReached(db, asOf);
   return at;
 }
 

@@ -1,4 +1,4 @@
-import { CATALOGUE_EVENTS } from '@runyard/contracts';
+import { CATALOGUE_EVENTS, storableTime } from '@runyard/contracts';
 import type { CatalogueEvent } from '@runyard/contracts';
 import { RowChanges, eventsOf, isOrg, mayHold } from '@runyard/persistence';
 import type { Projection, RowTable } from '@runyard/persistence';
@@ -22,15 +22,6 @@ const PRICES: RowTable<Price> = {
 
 const CONCERNING = ['ModelAllowed', 'ModelRevised'];
 
-const [FIRST, LAST] = [Date.parse('0001-01-01T00:00:00Z'), Date.parse('9999-12-31T23:59:59.999Z')];
-
-/**
- * An instant that rows can hold. Requests are checked for that; a price that was appended before they were must not stop the
- * prices of every org.
- */
-const storable = (time: string): string =>
-  new Date(Math.min(Math.max(Date.parse(time), FIRST), LAST)).toISOString();
-
 /** Dated prices of models. The registry adds and corrects them and takes none away (domain, section 2). */
 export const MODEL_PRICES: Projection = {
   name: 'ledger-prices',
@@ -46,7 +37,8 @@ export const MODEL_PRICES: Projection = {
         return prices.map(({ validFrom, ...price }) => ({
           org_id: org,
           model_id: modelId,
-          valid_from: storable(validFrom),
+          // Not refused any more: it would stop the prices of every org.
+          valid_from: storableTime(validFrom),
           ...price,
           position: `${sequence}.${index}`,
         }));

@@ -1,3 +1,4 @@
+import { isoTime } from '@runyard/contracts';
 import type { CarriedReservation, WeekEvent } from '@runyard/contracts';
 import type { RowChanges } from '@runyard/persistence';
 import type { ReservationRecord, WeekRecord } from './records';
@@ -12,8 +13,6 @@ interface Applied {
   event: WeekEvent;
   position: string;
 }
-
-const iso = (at: number): string => new Date(at).toISOString();
 
 /** Runs whose reservation an event may touch. */
 export function runsOf(event: WeekEvent): string[] {
@@ -85,7 +84,7 @@ export function applyWeek(
 ): void {
   const before = event.type === 'WeekOpened' ? opened(key, event, position) : weeks.get(key);
   if (!before) return;
-  const row = new WeekRow(before, key, reservations, iso(event.time));
+  const row = new WeekRow(before, key, reservations, isoTime(event.time));
   apply(row, event);
   weeks.set({ ...row.after, position });
 }
@@ -118,8 +117,8 @@ type Opening = Extract<WeekEvent, { type: 'WeekOpened' }>;
 
 const opened = (key: WeekKey, { data }: Opening, position: string): WeekRecord => ({
   ...key,
-  starts_at: iso(data.start),
-  ends_at: iso(data.end),
+  starts_at: isoTime(data.start),
+  ends_at: isoTime(data.end),
   time_zone: data.timeZone,
   previous: data.previous,
   next: null,

@@ -10,6 +10,7 @@ import {
   Problem,
   startBulkActionSchema,
   subjectOf,
+  isoTime,
 } from '@runyard/contracts';
 import { derivedId } from '@runyard/event-log';
 import type { EventLog } from '@runyard/event-log';
@@ -136,12 +137,10 @@ function rowOf(id: string, action: BulkAction, position: string): Record<string,
     chosen,
     handled,
     outcomes,
-    created_at: iso(startedAt),
-    abort_requested_at: abort && iso(abort.at),
+    created_at: isoTime(startedAt),
+    abort_requested_at: abort && isoTime(abort.at),
     abort_requested_by: abort?.by ?? null,
-    ended_at: ended ? iso(ended.endedAt) : null,
+    ended_at: ended ? isoTime(ended.endedAt) : null,
     position,
   };
 }
-
-const iso = (time: number): string => new Date(time).toISOString();

@@ -1,3 +1,4 @@
+import { isoTime } from '@runyard/contracts';
 import type { BulkActionStarted, BulkEvent, BulkOutcome, BulkState } from '@runyard/contracts';
 
 /** A row of `bulk_actions`. Times are RFC 3339. */
@@ -36,8 +37,6 @@ export interface BulkRun {
   new_run_id: string | null;
 }
 
-const iso = (time: number): string => new Date(time).toISOString();
-
 export const started = (
   id: string,
   org: string,
@@ -56,7 +55,7 @@ export const started = (
   done: 0,
   requested: 0,
   refused: 0,
-  created_at: iso(time),
+  created_at: isoTime(time),
   abort_requested_at: null,
   abort_requested_by: null,
   ended_at: null,
@@ -81,13 +80,13 @@ export function changed(before: BulkRow, event: Exclude<BulkEvent, BulkActionSta
     case 'BulkAbortRequested':
       return only({
         state: 'aborting',
-        abort_requested_at: iso(event.time),
+        abort_requested_at: isoTime(event.time),
         abort_requested_by: event.actor,
       });
     case 'BulkActionAborted':
-      return only({ state: 'aborted', ended_at: iso(event.time) });
+      return only({ state: 'aborted', ended_at: isoTime(event.time) });
     case 'BulkActionCompleted':
-      return only({ state: 'completed', ended_at: iso(event.time) });
+      return only({ state: 'completed', ended_at: isoTime(event.time) });
     default:
       return event satisfies never;
   }

@@ -1,3 +1,4 @@
+import { isoTime } from '@runyard/contracts';
 import type { PlannedStep, StoredText, TaskDetails, TaskEvent } from '@runyard/contracts';
 import { cleanText } from '@runyard/persistence';
 import type { ProjectedEvent } from '@runyard/persistence';
@@ -7,7 +8,6 @@ import type { ImageChange, StepRecord, TaskImage, TaskRecord } from './task-rows
 
 type Recorded = ProjectedEvent<TaskEvent>;
 
-const iso = (time: number): string => new Date(time).toISOString();
 const shown = (stored: StoredText): string => cleanText('text' in stored ? stored.text : stored.preview);
 const digestOf = (stored: StoredText): string | null => ('text' in stored ? null : stored.digest);
 
@@ -18,7 +18,7 @@ export function imageAfter(image: TaskImage | undefined, recorded: Recorded): Ta
   if (!image || event.type === 'TaskDeleted' || event.type === 'TaskErased') return null;
   const { task, ...parts } = change(image, event);
   // Who locks a task, changes nothing about it.
-  const touched = event.type.startsWith('TaskLock') ? {} : { updated_at: iso(event.time) };
+  const touched = event.type.startsWith('TaskLock') ? {} : { updated_at: isoTime(event.time) };
   return {
     ...image,
     ...parts,
@@ -31,7 +31,7 @@ function born(
   event: Extract<TaskEvent, { type: 'TaskCreated' }>,
 ): TaskImage {
   const { details, column, userId } = event.data;
-  const at = iso(event.time);
+  const at = isoTime(event.time);
   const task: TaskRecord = {
     org_id: org,
     task_id: aggregate,
@@ -102,18 +102,18 @@ function change(image: TaskImage, event: TaskEvent): ImageChange {
       return { steps: planned(event.data.steps) };
     case 'TaskLockAcquired': {
       const { fence, lockId: lock_id, holder, expiresAt } = event.data;
-      return { lock: { fence, lock_id, holder, expires_at: iso(expiresAt) } };
+      return { lock: { fence, lock_id, holder, expires_at: isoTime(expiresAt) } };
     }
     case 'TaskLockRenewed':
-      return { lock: image.lock && { ...image.lock, expires_at: iso(event.data.expiresAt) } };
+      return { lock: image.lock && { ...image.lock, expires_at: isoTime(event.data.expiresAt) } };
     case 'TaskLockReleased':
       return { lock: null };
     case 'TaskPhaseRequested':
-      return requested(image, event.data, iso(event.time));
+      return requested(image, event.data, isoTime(event.time));
     case 'TaskPhaseDeferred':
-      return { task: { retry_at: iso(event.data.until) } };
+      return { task: { retry_at: isoTime(event.data.until) } };
     case 'TaskPhaseEnded':
-      return ended(image, event.data, iso(event.time));
+      return ended(image, event.data, isoTime(event.time));
     case 'TaskRunForgotten':
       return forgotten(image, event.data.runId);
     case 'TaskStepFinished': {
@@ -140,14 +140,14 @@ function changeOfStatus(image: TaskImage, event: TaskEvent): ImageChange {
   });
   const over = (status: string, more: Partial<TaskRecord>): ImageChange => ({
     steps: broken(image, status),
-    task: { ...AT_REST, status, ended_at: iso(event.time), ...more },
+    task: { ...AT_REST, status, ended_at: isoTime(event.time), ...more },
   });
   switch (event.type) {
     case 'TaskStarted': {
       const steps = image.steps.map((step) =>
         step.status === 'completed' ? step : { ...step, status: 'pending' },
       );
-      const started_at = image.task.started_at ?? iso(event.time);
+      const started_at = image.task.started_at ?? isoTime(event.time);
       return {
         steps,
         task: { ...AT_REST, ...NO_END, status: 'running', phase: event.data.phase, started_at },
