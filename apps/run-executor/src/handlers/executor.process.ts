@@ -11,7 +11,7 @@ import { SWEEP_EVERY_MS } from './sweep.process';
 /** How often the driver's heartbeat is written; readers call a run stale after three missed ones (domain, section 4). */
 const HEARTBEAT_EVERY_MS = 10_000;
 /** How often it is asked whether a bulk action is left to carry out. */
-const BULK_EVERY_MS = 300;
+const BULK_EVERY_MS = 1_000;
 /** How often the sweep looks for what only time makes due. */
 const OVERDUE_EVERY_MS = 2_000;
 
