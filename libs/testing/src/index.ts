@@ -12,3 +12,4 @@ export type { SpecCommit } from './projection-spec-source';
 export { startSpecProcess } from './database-child';
 export type { SpecProcess } from './database-child';
 export { faultyProxy, type FaultyProxy } from './nats-proxy';
+export { ServiceServers, type ServiceChanges } from './service-servers';
