@@ -24,7 +24,8 @@ describe('schedulers as processes', () => {
   });
 
   async function spawn(): Promise<SpecProcess> {
-    const { nats, database, clock } = world;
+    const { servers, clock } = world;
+    const { nats, database } = servers;
     const urls = [nats.url, database.urlFor('scheduler'), database.acrossUrlFor('scheduler')];
     const child = startSpecProcess(path.join(__dirname, 'scheduler-child.ts'), [
       ...urls,

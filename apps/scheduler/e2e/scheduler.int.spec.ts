@@ -2,7 +2,8 @@ import type { RunRequest } from '@runyard/contracts';
 import { runIdOf, streamSource } from '@runyard/event-log';
 import { rebuildAndCompare } from '@runyard/persistence';
 import { SCHEDULER_PROJECTIONS } from '../src/projections';
-import { DEATHS, World } from './world';
+import { DEATHS } from './mortal-scheduler';
+import { World } from './world';
 
 jest.setTimeout(120_000);
 
@@ -318,9 +319,9 @@ describe('schedulers', () => {
     async ({ projection, schema, tables }) => {
       await world.createAgent(agent, DAILY);
       await world.caughtUp();
-      const source = streamSource(world.bus.log, projection.stream as 'AGENTS');
+      const source = streamSource(world.servers.bus.log, projection.stream as 'AGENTS');
       const { tables: compared } = await rebuildAndCompare({
-        ownerUrl: world.database.ownerUrl,
+        ownerUrl: world.servers.database.ownerUrl,
         schema,
         tables,
         projection,

@@ -21,7 +21,7 @@ describe('the scheduler as a service', () => {
 
   beforeAll(async () => {
     world = await World.start({ project: false });
-    connection = await connect({ servers: world.nats.url });
+    connection = await connect({ servers: world.servers.nats.url });
     apps = [await start(), await start()];
     owner = { org: world.org, actor: `user:${world.owner}`, userId: world.owner, roles: ['member'] };
   });
@@ -32,18 +32,7 @@ describe('the scheduler as a service', () => {
   });
 
   function start(): Promise<INestApplicationContext> {
-    const service = {
-      nats: { servers: [world.nats.url] },
-      database: {
-        url: world.database.urlFor('scheduler'),
-        acrossUrl: world.database.acrossUrlFor('scheduler'),
-        poolSize: 4,
-      },
-      ops: null,
-      logLevel: 'silent' as const,
-      rpcConcurrency: 16,
-      shutdownMs: 5_000,
-    };
+    const service = world.servers.config({ rpcConcurrency: 16 });
     return startService(
       SchedulerModule.forRoot({ service, tickMs: 50 }, { processMetrics: false }, () => world.clock.now()),
     );

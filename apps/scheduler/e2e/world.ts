@@ -1,59 +1,25 @@
 import { randomUUID } from 'node:crypto';
-import { SCHEDULE_EVENTS, parseSubject, subjectOf, userAggregate } from '@runyard/contracts';
+import { SCHEDULE_EVENTS, subjectOf, userAggregate } from '@runyard/contracts';
 import type { AgentDetails, Context, NewEvent, RunRequest, ScheduleEvent } from '@runyard/contracts';
-import { LogUnavailable, connectEventLog, decodeEvents, streamSource } from '@runyard/event-log';
-import type { EventLog, EventLogConnection, WorkQueues } from '@runyard/event-log';
+import { streamSource } from '@runyard/event-log';
 import { positionReached, runProjection } from '@runyard/persistence';
 import type { Database } from '@runyard/persistence';
-import type { RpcClient } from '@runyard/service';
-import { eventually, fixedClock, freshDatabase, startNats } from '@runyard/testing';
-import type { FixedClock, TestDatabase, TestNats } from '@runyard/testing';
-import { AgentClock } from '../src/handlers/agent-clock.process';
-import { DueSlots } from '../src/handlers/due-slots.process';
-import { Runs } from '../src/handlers/runs.adapter';
-import { SlotLog } from '../src/handlers/slot-log.adapter';
+import { ServiceServers, eventually, fixedClock } from '@runyard/testing';
+import type { FixedClock } from '@runyard/testing';
+import type { DueSlots } from '../src/handlers/due-slots.process';
 import { SCHEDULER_MIGRATIONS } from '../src/migrations';
 import { SCHEDULER_PROJECTIONS } from '../src/projections';
-import { ClockQueries } from '../src/projections/clock.queries';
-import type { ClockRow } from '../src/projections/clock.queries';
-
-/** Everything that can happen between reading a due slot and storing the next one; a scheduler dies there. */
-export const DEATHS = [
-  'read',
-  'before append',
-  'after append',
-  'before request',
-  'after request',
-  'before storing',
-] as const;
-export type Death = (typeof DEATHS)[number];
-
-/** Where a scheduler dies in its present life, and whether it has. What it remembers outlives it: so does a paused process. */
-export interface Life {
-  death?: Death;
-  dead?: boolean;
-}
-
-/** What a killed process leaves undone: its transaction rolls back, as the server does when a connection is gone. */
-class Killed extends LogUnavailable {}
-
-const BEHAVIOUR = {
-  prompt: 'Help.',
-  modelId: 'fast',
-  tools: [],
-  bounds: {},
-  approvalPolicy: 'park',
-  mode: 'ask',
-} as const;
-const DETAILS: AgentDetails = {
-  name: 'A',
-  description: '',
-  concurrency: 'agent',
-  overlap: 'skip',
-  schedule: null,
-  meta: {},
-};
-const META = { actor: 'system:spec', source: 'spec' } as const;
+import { Killed, mortalScheduler } from './mortal-scheduler';
+import type { Death, Life } from './mortal-scheduler';
+import {
+  agentCreated,
+  agentEdited,
+  agentTold,
+  organizationCreated,
+  runQueued,
+  runSucceeded,
+  userAdded,
+} from './neighbour-events';
 
 /** Real servers, a clock that stands still, and schedulers that can be killed. */
 export class World {
@@ -63,21 +29,19 @@ export class World {
   /** Every message that lay on REQUESTS. */
   readonly requests: RunRequest[] = [];
   readonly cancelled: unknown[] = [];
+  /** What schedulers have logged as errors. */
+  readonly failures: object[] = [];
   private readonly stopping = new AbortController();
   private running: Promise<void>[] = [];
 
   private constructor(
-    readonly nats: TestNats,
-    readonly database: TestDatabase,
-    readonly bus: EventLogConnection,
+    readonly servers: ServiceServers,
     readonly db: Database,
   ) {}
 
   static async start(options: { project?: boolean } = {}): Promise<World> {
-    const nats = await startNats();
-    const database = await freshDatabase([{ service: 'scheduler', migrations: SCHEDULER_MIGRATIONS }]);
-    const bus = await connectEventLog({ servers: nats.url, name: 'spec' });
-    const world = new World(nats, database, bus, database.connect('scheduler', { acrossPoolSize: 12 }));
+    const servers = await ServiceServers.start({ service: 'scheduler', migrations: SCHEDULER_MIGRATIONS });
+    const world = new World(servers, servers.database.connect('scheduler', { acrossPoolSize: 12 }));
     await world.begin(options.project ?? true);
     return world;
   }
@@ -88,51 +52,25 @@ export class World {
       this.running = SCHEDULER_PROJECTIONS.map(({ projection }) =>
         runProjection({
           db: this.db,
-          source: streamSource(this.bus.log, projection.stream as 'RUNS'),
+          source: streamSource(this.servers.bus.log, projection.stream as 'RUNS'),
           projection,
           signal,
         }),
       );
-    await this.bus.queues.consume({
-      queue: 'REQUESTS',
-      durable: 'spec',
-      concurrency: 1,
-      handler: async ({ body }) =>
-        void this.requests.push(JSON.parse(Buffer.from(body).toString('utf8')) as RunRequest),
-    });
-    await this.append('people', 'org', [
-      { type: 'OrganizationCreated', data: { name: 'Org', timeZone: 'Europe/Berlin' } },
-    ]);
-    const user = {
-      userId: this.owner,
-      email: 'a@example.org',
-      name: 'Ada',
-      timeZone: null,
-      roles: ['member'],
-    };
-    await this.append('people', userAggregate(this.owner), [{ type: 'UserAdded', data: user }]);
+    await this.servers.takeRequests(async (request) => void this.requests.push(request));
+    await this.append('people', 'org', [organizationCreated]);
+    await this.append('people', userAggregate(this.owner), [userAdded(this.owner)]);
   }
 
   async stop(): Promise<void> {
     this.stopping.abort();
     await Promise.all(this.running);
-    await this.bus.close();
-    await this.database.drop();
-    await this.nats[Symbol.asyncDispose]();
+    await this.servers.stop();
   }
 
   /** Appends at the clock's time. */
-  async append(context: Context, id: string, events: NewEvent[]): Promise<string> {
-    const subject = subjectOf(context, this.org, id);
-    const expected = await this.bus.log.lastSequence(subject);
-    const { sequence } = await this.bus.log.append({
-      subject,
-      expected,
-      events,
-      meta: META,
-      at: this.clock.now(),
-    });
-    return `${sequence}.0`;
+  append(context: Context, id: string, events: NewEvent[]): Promise<string> {
+    return this.servers.append({ context, org: this.org, id }, events, this.clock.now());
   }
 
   createAgent(
@@ -140,41 +78,29 @@ export class World {
     schedule: AgentDetails['schedule'],
     more: Partial<AgentDetails> = {},
   ): Promise<string> {
-    const details = { ...DETAILS, schedule, ...more };
-    return this.append('agents', id, [
-      {
-        type: 'AgentCreated',
-        data: { ownerId: this.owner, version: 1, behaviour: BEHAVIOUR, details, enabled: true },
-      },
-    ]);
+    return this.append('agents', id, [agentCreated(this.owner, { schedule, ...more })]);
   }
   editAgent(
     id: string,
     schedule: AgentDetails['schedule'],
     more: Partial<AgentDetails> = {},
   ): Promise<string> {
-    return this.append('agents', id, [
-      { type: 'AgentEdited', data: { details: { ...DETAILS, schedule, ...more } } },
-    ]);
+    return this.append('agents', id, [agentEdited({ schedule, ...more })]);
   }
   tell(id: string, type: string): Promise<string> {
-    return this.append('agents', id, [
-      { type, data: type === 'AgentDeleted' ? { history: 'keep' } : { reason: null } },
-    ]);
+    return this.append('agents', id, [agentTold(type)]);
   }
   startRun(runId: string, agentId: string): Promise<string> {
-    return this.append('runs', runId, [
-      { type: 'RunQueued', data: { agentId, slot: `agent:${this.org}:${agentId}` } },
-    ]);
+    return this.append('runs', runId, [runQueued(agentId, `agent:${this.org}:${agentId}`)]);
   }
   endRun(runId: string): Promise<string> {
-    return this.append('runs', runId, [{ type: 'RunSucceeded', data: { output: { text: 'done' } } }]);
+    return this.append('runs', runId, [runSucceeded]);
   }
 
   /** Waits until the rows reflect the log. */
   async caughtUp(): Promise<void> {
     for (const { projection } of SCHEDULER_PROJECTIONS) {
-      const { lastSequence } = await this.bus.log.state(projection.stream as 'RUNS');
+      const { lastSequence } = await this.servers.bus.log.state(projection.stream as 'RUNS');
       if (!(await positionReached(this.db, projection, lastSequence, 60_000)))
         throw new Error(`${projection.name} is behind`);
     }
@@ -197,23 +123,15 @@ export class World {
 
   /** A scheduler; one that is to die does so the first time it comes to that point, and does nothing more in that life. */
   scheduler(life: Life = {}): DueSlots {
-    const log = new SlotLog(mortalLog(this.bus.log, life));
-    const call = async (...[, , , input]: Parameters<RpcClient['call']>) => void this.cancelled.push(input);
-    const rpc: Pick<RpcClient, 'call'> = { call: call as RpcClient['call'] };
-    const clock = new AgentClock({ slots: log, runs: new Runs(mortalQueues(this.bus.queues, life), rpc) });
-    const clocks = new ClockQueries(this.db);
-    const take = clocks.take.bind(clocks);
-    clocks.take = (scan, look) =>
-      take(scan, async (rows: ClockRow[]) => {
-        if (life.death === 'read' && rows.length) throw new Killed(life.death);
-        const looked = await look(rows);
-        if (life.death === 'before storing' && rows.length) throw new Killed(life.death);
-        return looked;
-      });
-    const logger = { error: (facts: object) => void this.failures.push(facts) };
-    return new DueSlots({ clocks, clock, now: () => this.clock.now(), logger: logger as never });
+    const surroundings = {
+      bus: this.servers.bus,
+      db: this.db,
+      now: () => this.clock.now(),
+      cancel: (input: unknown) => void this.cancelled.push(input),
+      fail: (facts: object) => void this.failures.push(facts),
+    };
+    return mortalScheduler(surroundings, life);
   }
-  readonly failures: object[] = [];
 
   /** One pass of a scheduler that may be killed in it. */
   async pass(death?: Death, scheduler = this.scheduler({ death })): Promise<'done' | 'killed'> {
@@ -228,10 +146,8 @@ export class World {
 
   /** What was decided about an agent's slots, in order: `SlotRequested 2026-11-30T05:00`. */
   async decided(agentId: string): Promise<string[]> {
-    const commits = await this.bus.log.read(subjectOf('schedules', this.org, agentId));
-    return commits.flatMap((commit) =>
-      (decodeEvents(commit, SCHEDULE_EVENTS).events as ScheduleEvent[]).map(textOf),
-    );
+    const subject = subjectOf('schedules', this.org, agentId);
+    return (await this.servers.events<ScheduleEvent>(subject, SCHEDULE_EVENTS)).map(textOf);
   }
 
   async requestsOf(agentId: string, count: number): Promise<RunRequest[]> {
@@ -247,29 +163,4 @@ function textOf(event: ScheduleEvent): string {
   return [event.type, time(event.data.slot), event.type === 'SlotNotRun' ? event.data.reason : '']
     .join(' ')
     .trim();
-}
-
-function mortalLog(log: EventLog, life: Life): Pick<EventLog, 'read' | 'append'> {
-  return {
-    read: (subject, after) => log.read(subject, after),
-    async append(commit) {
-      if (life.dead || parseSubject(commit.subject)?.context !== 'schedules') throw new Killed('dead');
-      if (life.death === 'before append') throw new Killed(life.death);
-      const appended = await log.append(commit);
-      life.dead = life.death === 'after append';
-      if (life.dead) throw new Killed('after append');
-      return appended;
-    },
-  };
-}
-
-function mortalQueues(queues: WorkQueues, life: Life): Pick<WorkQueues, 'publish'> {
-  return {
-    async publish(subject, body, headers) {
-      if (life.death === 'before request') throw new Killed(life.death);
-      const stored = await queues.publish(subject, body, headers);
-      if (life.death === 'after request') throw new Killed(life.death);
-      return stored;
-    },
-  };
 }

@@ -1,7 +1,8 @@
 import { runIdOf } from '@runyard/event-log';
 import { eventually } from '@runyard/testing';
-import { DEATHS, World } from './world';
-import type { Life } from './world';
+import { DEATHS } from './mortal-scheduler';
+import type { Life } from './mortal-scheduler';
+import { World } from './world';
 import { WEEKS } from './year.config';
 
 jest.setTimeout(1_200_000);
