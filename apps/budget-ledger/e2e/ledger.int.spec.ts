@@ -7,7 +7,8 @@ import { METRICS } from '@runyard/service';
 import type { Metrics } from '@runyard/service';
 import { eventually } from '@runyard/testing';
 import { BUDGET_LEDGER_PROJECTIONS } from '../src/projections';
-import { World, line } from './world';
+import { line } from './run-events';
+import { World } from './world';
 
 jest.setTimeout(120_000);
 
@@ -164,7 +165,7 @@ describe('settling by the ends of runs', () => {
     const runs = Array.from({ length: 100 }, runId);
     const cutting = { on: true };
     const cuts = (async () => {
-      const db = world.database.connect('budget-ledger');
+      const db = world.servers.database.connect('budget-ledger');
       while (cutting.on) {
         await db
           .acrossOrgs('spec: cut everybody off', (tx) =>
@@ -196,7 +197,7 @@ describe('settling by the ends of runs', () => {
   it('gives back what was reserved for a run that never came, after the executor has fenced it (P2.6)', async () => {
     const owner = randomUUID();
     const run = runId();
-    const service = world.connection.subscribe('runyard.rpc.run-executor.runs.fence', {
+    const service = world.servers.connection.subscribe('runyard.rpc.run-executor.runs.fence', {
       callback: (_error, message) => {
         const { run_id: fenced } = message.json<{ input: { run_id: string } }>().input;
         world.fenced.push(fenced);
@@ -376,7 +377,7 @@ describe('caps and reports', () => {
     expect(await world.reserve(owner, runId(), 100)).toMatchObject({ outcome: 'granted' });
     expect(await announced()).toEqual([eighty, all, { percent: 80, cap: 1_500, settled: 1_200 }]);
     const rows = await eventually(async () => {
-      const page = await world.database
+      const page = await world.servers.database
         .connect('budget-ledger')
         .inOrg(world.org, (tx) =>
           tx.query<{ reached_100_at: string | null }>(
@@ -459,8 +460,8 @@ describe('caps and reports', () => {
 it.each(BUDGET_LEDGER_PROJECTIONS.map((verified) => [verified.projection.name, verified] as const))(
   'rows of %s equal their replay',
   async (_name, { projection, schema, tables }) => {
-    const source = streamSource(world.bus.log, projection.stream as 'BUDGETS');
-    const { ownerUrl } = world.database;
+    const source = streamSource(world.servers.bus.log, projection.stream as 'BUDGETS');
+    const { ownerUrl } = world.servers.database;
     const { tables: compared } = await rebuildAndCompare({ ownerUrl, schema, tables, projection, source });
     expect(compared.map(({ table }) => table)).toEqual(tables);
     for (const one of compared) expect(one).toMatchObject({ missing: 0, extra: 0 });

@@ -17,7 +17,7 @@ afterAll(() => world?.stop());
 beforeEach(() => world.clock.set('2026-12-05T12:00:00Z'));
 
 async function eventsOf(owner: string, week: string): Promise<WeekEvent[]> {
-  const commits = await world.bus.log.read(subjectOf('budgets', world.org, weekId(owner, week)));
+  const commits = await world.servers.bus.log.read(subjectOf('budgets', world.org, weekId(owner, week)));
   return commits.flatMap((commit) => decodeEvents(commit, BUDGET_EVENTS).events as WeekEvent[]);
 }
 const typesOf = async (owner: string, week: string): Promise<string[]> =>
