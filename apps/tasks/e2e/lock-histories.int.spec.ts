@@ -65,7 +65,7 @@ describe('histories of one task’s lock, made by many at once on two boards', (
     const taskId = await world.task();
     const clients = Array.from({ length: CLIENTS }, (_, i) => `client-${i}`);
     const seen = (await Promise.all(clients.map((client) => play(taskId, client)))).flat();
-    const commits = await world.bus.log.read(subjectOf('tasks', world.org, taskId));
+    const commits = await world.servers.bus.log.read(subjectOf('tasks', world.org, taskId));
     const places = new Map<string, number>();
     let holding: Pick<TaskLock, 'fence' | 'holder'> | null = null;
     for (const commit of commits)

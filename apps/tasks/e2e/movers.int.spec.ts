@@ -24,7 +24,7 @@ describe('a board that many move cards on', () => {
   });
   afterAll(() => world?.stop());
 
-  const end = async (): Promise<string> => `${(await world.bus.log.state('TASKS')).lastSequence}.0`;
+  const end = async (): Promise<string> => `${(await world.servers.bus.log.state('TASKS')).lastSequence}.0`;
   const pageOf = async (column: string, asOf?: string): Promise<string[]> => {
     const ids: string[] = [];
     let cursor: string | undefined;
@@ -68,7 +68,7 @@ describe('a board that many move cards on', () => {
     expect(conflicts).toBeLessThan(MOVERS * MOVES);
 
     await world.call('get', { task_id: cards[0], at_least: last });
-    const commits = await world.bus.log.read(subjectOf('tasks', world.org, BOARD_ID));
+    const commits = await world.servers.bus.log.read(subjectOf('tasks', world.org, BOARD_ID));
     const events = commits.flatMap((commit) => decodeEvents(commit, BOARD_EVENTS).events as BoardEvent[]);
     const board = events.reduce(evolveBoard, NO_CARDS);
     const rows = await Promise.all(COLUMNS.map((column) => pageOf(column)));
@@ -83,11 +83,11 @@ describe('a board that many move cards on', () => {
 
     for (const { projection, schema, tables } of TASKS_PROJECTIONS) {
       const { tables: compared } = await rebuildAndCompare({
-        ownerUrl: world.database.ownerUrl,
+        ownerUrl: world.servers.database.ownerUrl,
         schema,
         tables,
         projection,
-        source: streamSource(world.bus.log, projection.stream as LogStream),
+        source: streamSource(world.servers.bus.log, projection.stream as LogStream),
       });
       for (const one of compared) expect(one).toMatchObject({ missing: 0, extra: 0 });
     }

@@ -55,7 +55,7 @@ describe('tasks whose owner leaves', () => {
     const held = await world.call<{ lock: { fence: number } }>('lock', lock, boss);
     await world.call('delete', { task_id: another, fence: held.lock.fence }, boss);
     const removed = await eventually(async () => {
-      const commits = await world.bus.log.read(subjectOf('tasks', world.org, BOARD_ID));
+      const commits = await world.servers.bus.log.read(subjectOf('tasks', world.org, BOARD_ID));
       const events = commits.flatMap((one) => decodeEvents(one, BOARD_EVENTS).events as BoardEvent[]);
       return events.find(({ type, data }) => type === 'CardRemoved' && data.taskId === another);
     });
@@ -64,11 +64,11 @@ describe('tasks whose owner leaves', () => {
     expect(cleared).toHaveLength(1);
     for (const { projection, schema, tables } of TASKS_PROJECTIONS) {
       const { tables: compared } = await rebuildAndCompare({
-        ownerUrl: world.database.ownerUrl,
+        ownerUrl: world.servers.database.ownerUrl,
         schema,
         tables,
         projection,
-        source: streamSource(world.bus.log, projection.stream as 'TASKS'),
+        source: streamSource(world.servers.bus.log, projection.stream as 'TASKS'),
       });
       for (const one of compared) expect(one).toMatchObject({ missing: 0, extra: 0 });
     }

@@ -2,8 +2,8 @@ import type { RunRequest, TaskLockRow, TaskRow, TaskRunRow, TaskStepRow } from '
 import { ERASED_RUNS } from '@runyard/contracts';
 import { runIdOf } from '@runyard/event-log';
 import { eventually } from '@runyard/testing';
+import type { RunEnd } from './ending-executor';
 import { World } from './world';
-import type { RunEnd } from './world';
 
 jest.setTimeout(240_000);
 
@@ -27,7 +27,7 @@ describe('the work on a task, on real servers', () => {
   });
   afterAll(() => world?.stop());
   beforeEach(() => {
-    world.runs = usually({});
+    world.executor.ends = usually({});
   });
 
   /** Ends of runs by phase, in order; the last one stays. */
@@ -50,7 +50,7 @@ describe('the work on a task, on real servers', () => {
 
   test('goes through plan, act, verify and report, with steps sent back once', async () => {
     const back: RunEnd = { output: '{"accepted":false,"reason":"Two is too short","redo":[2]}' };
-    world.runs = usually({ verify: [back, YES] });
+    world.executor.ends = usually({ verify: [back, YES] });
     const taskId = await begun({ acceptance: 'Two is long' });
     expect(await ended(taskId)).toMatchObject({
       status: 'completed',
@@ -88,20 +88,20 @@ describe('the work on a task, on real servers', () => {
   });
 
   test('a plan that misses the format is asked for again with what was wrong, and given up after three', async () => {
-    world.runs = usually({ plan: [{ output: 'Well, first…' }, { output: '{"steps":[]}' }, PLAN] });
+    world.executor.ends = usually({ plan: [{ output: 'Well, first…' }, { output: '{"steps":[]}' }, PLAN] });
     const good = await begun();
     expect((await ended(good)).status).toBe('completed');
     const [, second, third] = world.requestsOf(good);
     expect(second!.input).toContain('The answer is not JSON alone.');
     expect(third!.input).toContain('must have at least one step');
-    world.runs = usually({ plan: [{ output: 'no plan' }] });
+    world.executor.ends = usually({ plan: [{ output: 'no plan' }] });
     const bad = await begun();
     expect(await ended(bad)).toMatchObject({ status: 'failed', reason: 'invalid_plan' });
     expect(phases(bad)).toEqual(['plan', 'plan', 'plan']);
   });
 
   test('its steps are used up: it fails, and says so', async () => {
-    world.runs = usually({ act: [{ output: 'r', steps: 3 }] });
+    world.executor.ends = usually({ act: [{ output: 'r', steps: 3 }] });
     const taskId = await begun({ max_steps: 5 });
     expect(await ended(taskId)).toMatchObject({ status: 'failed', reason: 'iteration_cap', steps_used: 7 });
   });
@@ -111,18 +111,18 @@ describe('the work on a task, on real servers', () => {
     [{ refused: 'agent_disabled' } as RunEnd, 'agent_disabled'],
     [{ failed: 'weekly_budget' } as RunEnd, 'weekly_budget'],
   ])('a run that comes to %j fails the task with that reason', async (end, reason) => {
-    world.runs = usually({ act: [end] });
+    world.executor.ends = usually({ act: [end] });
     const taskId = await begun();
     expect(await ended(taskId)).toMatchObject({ status: 'failed', reason });
     // Started again, it goes on where it was.
-    world.runs = usually({});
+    world.executor.ends = usually({});
     await start(taskId);
     expect(await ended(taskId)).toMatchObject({ status: 'completed', reason: null });
     expect(phases(taskId)).toEqual(['plan', 'act', 'act', 'act', 'verify', 'report']);
   });
 
   test('a busy agent and a passing failure are asked again', async () => {
-    world.runs = usually({
+    world.executor.ends = usually({
       plan: [{ skipped: 'already_running' }, { failed: 'provider_unavailable' }, PLAN],
     });
     const taskId = await begun();
@@ -131,12 +131,12 @@ describe('the work on a task, on real servers', () => {
   });
 
   test('a stop cancels the run and confirms; a deleted run leaves no link and keeps its tokens', async () => {
-    world.runs = usually({ act: ['never'] });
+    world.executor.ends = usually({ act: ['never'] });
     const taskId = await begun();
     await world.until<Task>(taskId, ({ phase }) => phase === 'act');
     const stopped = await world.call<Task>('stop', { task_id: taskId });
     expect(stopped).toMatchObject({ status: 'cancelled', stopping: false });
-    expect(world.cancelled).toContain(stopped.latest_run_id);
+    expect(world.executor.cancelled).toContain(stopped.latest_run_id);
     const { total_tokens } = stopped;
     await world.append('runs', stopped.latest_run_id!, [{ type: 'RunDeleted', data: { agentId: 'worker' } }]);
     const task = await world.until<Task>(taskId, ({ latest_run_id }) => latest_run_id === null);
@@ -154,7 +154,7 @@ describe('the work on a task, on real servers', () => {
   });
 
   test('a run that is erased leaves no link either, though its own log says nothing any more', async () => {
-    world.runs = usually({ act: ['never'] });
+    world.executor.ends = usually({ act: ['never'] });
     const taskId = await begun();
     await world.until<Task>(taskId, ({ phase }) => phase === 'act');
     const { latest_run_id: runId } = await world.call<Task>('stop', { task_id: taskId });
@@ -216,9 +216,9 @@ describe('the work on a task, on real servers', () => {
     const parents = [await begun(), await begun()];
     for (const parent of parents) await ended(parent);
     let wording = 0;
-    world.runs = usually({});
+    world.executor.ends = usually({});
     const blocked = (): RunEnd => ({ output: `{"blocked":"waits for a dependency, take ${++wording}"}` });
-    world.runs = (request) => (phaseOf(request) === 'plan' ? PLAN : blocked());
+    world.executor.ends = (request) => (phaseOf(request) === 'plan' ? PLAN : blocked());
     const taskId = await begun({ blocked_by: parents });
     await world.until<Task>(taskId, ({ attention }) => attention === 'needs_input');
     // Whatever its parents do now: nothing starts it but a person.
@@ -227,7 +227,7 @@ describe('the work on a task, on real servers', () => {
     expect(asked).toHaveLength(1);
     expect(asked[0]!.data).toMatchObject({ escalated: true });
     expect(world.requestsOf(taskId).length).toBeLessThanOrEqual(3);
-    world.runs = usually({});
+    world.executor.ends = usually({});
     await start(taskId, { note: 'Nothing blocks you.' });
     expect((await ended(taskId)).status).toBe('completed');
     expect(world.requestsOf(taskId).at(-1)!.input).toContain('Nothing blocks you.');
@@ -248,7 +248,7 @@ describe('the work on a task, on real servers', () => {
     };
     // Each run opens another dependency and calls itself blocked by it.
     let open = await parent();
-    world.runs = () => 'never';
+    world.executor.ends = () => 'never';
     await start(taskId);
     for (let times = 0; times < 3; times++) {
       const before = world.requestsOf(taskId).length;
