@@ -6,8 +6,10 @@ import { Problem } from '@runyard/contracts';
 import { eventually, faultyProxy } from '@runyard/testing';
 import type { FaultyProxy } from '@runyard/testing';
 import { RunStreams } from '../src/stream/run-streams';
-import { fakeIntake, runEvents, startHarness } from './harness';
-import type { Actor, Harness } from './harness';
+import { fakeIntake, runEvents } from './fake-intake';
+import type { Actor } from './fake-services';
+import { startHarness } from './harness';
+import type { Harness } from './harness';
 
 jest.setTimeout(180_000);
 

@@ -4,8 +4,10 @@ import { request as httpRequest } from 'node:http';
 import { SignJWT, exportJWK, generateKeyPair } from 'jose';
 import { Problem, keyAggregate, subjectOf } from '@runyard/contracts';
 import { eventually } from '@runyard/testing';
-import { sha256, startHarness } from '../../e2e/harness';
-import type { Actor, Harness } from '../../e2e/harness';
+import { sha256 } from '../../e2e/fake-services';
+import type { Actor } from '../../e2e/fake-services';
+import { startHarness } from '../../e2e/harness';
+import type { Harness } from '../../e2e/harness';
 
 jest.setTimeout(120_000);
 

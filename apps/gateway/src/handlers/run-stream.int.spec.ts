@@ -5,8 +5,10 @@ import { runIdOf } from '@runyard/event-log';
 import { eventually } from '@runyard/testing';
 import { EventStreamReader, readEventStream } from '../../e2e/event-stream-reader';
 import type { ReadEvent } from '../../e2e/event-stream-reader';
-import { fakeIntake, runEvents, startHarness } from '../../e2e/harness';
-import type { Actor, Harness } from '../../e2e/harness';
+import { fakeIntake, runEvents } from '../../e2e/fake-intake';
+import type { Actor } from '../../e2e/fake-services';
+import { startHarness } from '../../e2e/harness';
+import type { Harness } from '../../e2e/harness';
 import { RunStreams } from '../stream/run-streams';
 import { RunTail } from '../stream/run-tail.process';
 

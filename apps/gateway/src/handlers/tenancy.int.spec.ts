@@ -1,8 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { Problem, ROLES } from '@runyard/contracts';
 import type { Caller, Role } from '@runyard/contracts';
+import type { Actor } from '../../e2e/fake-services';
 import { startHarness } from '../../e2e/harness';
-import type { Actor, Harness } from '../../e2e/harness';
+import type { Harness } from '../../e2e/harness';
 import { pathParameters } from '../door/route';
 import type { RouteDeclaration } from '../door/route';
 import { routeTable } from './controllers';

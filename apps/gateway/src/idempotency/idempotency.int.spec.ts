@@ -1,8 +1,9 @@
 import { Problem } from '@runyard/contracts';
 import { eventually } from '@runyard/testing';
 import { Client } from 'pg';
+import type { Actor } from '../../e2e/fake-services';
 import { startHarness } from '../../e2e/harness';
-import type { Actor, Harness } from '../../e2e/harness';
+import type { Harness } from '../../e2e/harness';
 import { KeptAnswers } from './kept-answers';
 
 jest.setTimeout(120_000);
