@@ -53,3 +53,6 @@ export async function toolAnswer(): Promise<ToolResult> {
 /** A whole number, `most` not among them. */
 export const between = (least: number, most: number): number =>
   Math.floor(least + Math.random() * (most - least));
+
+/** Any one of them, or undefined where there is none. */
+export const oneOf = <T>(list: readonly T[]): T | undefined => list[Math.floor(Math.random() * list.length)];

@@ -2,24 +2,21 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
-import { requestSubject, workSubject } from '@runyard/contracts';
-import type { Caller, RunEvent, RunRequest } from '@runyard/contracts';
-import { NatsRpcClient } from '@runyard/service';
+import type { RunEvent } from '@runyard/contracts';
 import { eventually, startSpecProcess } from '@runyard/testing';
 import { SERVICES } from '../../../deploy/local/service-list';
-import { openChildren } from '../src/domain/children';
-import { isLive } from '../src/domain/run';
-import { childRequest } from '../src/handlers/child-request';
-import { familyWorld, HELPER_OWNER, treeOf } from '../src/handlers/e2e/family';
+import { familyWorld } from '../src/handlers/e2e/family';
 import { ofType } from '../src/handlers/e2e/invariants';
 import { outsideServer } from '../src/handlers/e2e/outside-server';
 import type { OutsideServer } from '../src/handlers/e2e/outside-server';
 import { placeIn } from '../src/handlers/e2e/script';
 import { TestExecutor } from '../src/handlers/e2e/test-executor';
-import { CALLER, ORG, OWNER, TERMINAL } from '../src/handlers/e2e/world';
+import { OWNER } from '../src/handlers/e2e/world';
 import type { World } from '../src/handlers/e2e/world';
+import { StormPeople } from './storm-people';
 import { StormProcesses } from './storm-processes';
-import { between, modelAnswer, toolAnswer } from './storm-script';
+import { between, modelAnswer, oneOf, toolAnswer } from './storm-script';
+import { StormTrees } from './storm-trees';
 
 /**
  * Spec-only. Trees of delegated runs on real servers: executors and the ledger in processes that are killed (-9), executors
@@ -28,24 +25,16 @@ import { between, modelAnswer, toolAnswer } from './storm-script';
  */
 
 const COMMAND_LINE = path.join(__dirname, '../../cli/src/main.ts');
-const ADMIN: Caller = { ...CALLER, roles: ['admin'] };
 /** Trees under way at once: more would only wait for two processors. */
 const MOST_LIVE = 8;
 /** One process is killed so often. */
 const TREES_PER_KILL = 3;
 /** Trees beyond those asked for, until there is something to see. */
 const MOST_BEYOND = 60;
-/** More than all trees together spend. */
-const PLENTY = 100_000_000;
-const DELEGATED = ['ChildGranted', ...TERMINAL];
-
-const oneOf = <T>(list: readonly T[]): T | undefined => list[Math.floor(Math.random() * list.length)];
 
 export class Storm implements AsyncDisposable {
-  /** Every root that was asked for. */
-  readonly roots = new Map<string, { runId: string; request: RunRequest }>();
-  readonly did = { caps: 0, controls: 0, twice: 0 };
-  private readonly ended = new Set<string>();
+  private readonly trees: StormTrees;
+  private readonly people: StormPeople;
   private readonly processes: StormProcesses;
 
   private constructor(
@@ -54,7 +43,19 @@ export class Storm implements AsyncDisposable {
     readonly steady: TestExecutor,
     private readonly outside: OutsideServer,
   ) {
+    this.trees = new StormTrees(world, steady);
+    this.people = new StormPeople(world, steady, this.trees);
     this.processes = new StormProcesses(world, outside);
+  }
+
+  /** Every root that was asked for. */
+  get roots() {
+    return this.trees.roots;
+  }
+
+  /** How often people moved a cap or took a run's controls, and how often something was said twice. */
+  get did() {
+    return { ...this.people.did, twice: this.trees.twice };
   }
 
   /** Who was killed, or died inside. */
@@ -74,7 +75,7 @@ export class Storm implements AsyncDisposable {
     const steady = await TestExecutor.start(world, null, { works: false });
     const storm = new Storm(world, steady, outside);
     await storm.processes.start();
-    await storm.setCap(OWNER, 150_000);
+    await storm.people.setCap(OWNER, 150_000);
     return storm;
   }
 
@@ -96,42 +97,28 @@ export class Storm implements AsyncDisposable {
       }
       await killing;
     }
-    await this.cancelOne();
+    await this.people.cancelOne();
   }
 
   /** Runs were taken over, children were born, and the ledger died meanwhile. */
   private async wasSeen(): Promise<boolean> {
     if (this.died.ledgersKilled === 0) return false;
-    const trees = await Promise.all([...this.roots.values()].map(({ runId }) => this.tree(runId)));
+    const trees = await Promise.all([...this.roots.values()].map(({ runId }) => this.trees.of(runId)));
     const runs = trees.flatMap((tree) => [...tree.values()]);
     const isChild = (events: readonly RunEvent[]) =>
       ofType(events, 'RunQueued').some(({ data }) => data.depth > 0);
     return runs.some(isChild) && runs.some((events) => ofType(events, 'RunRecovered').length > 0);
   }
 
-  /** A tree is cancelled for certain, in the midst of its work. */
-  private async cancelOne(): Promise<void> {
-    await this.setCap(OWNER, PLENTY);
-    for (let cancelled = false; !cancelled;) {
-      const runId = await this.startRoot();
-      const news = async () => (await this.world.types(runId)).some((type) => DELEGATED.includes(type));
-      await eventually(news, { withinMs: 120_000 });
-      cancelled = await this.steady.controls.cancel(ADMIN, { run_id: runId }).then(
-        ({ cancel_requested, state }) => cancel_requested || state === 'cancelled',
-        () => false,
-      );
-    }
-  }
-
   /** No more harm: what was paused goes on, every request comes once more, and all trees end. */
   async calm(withinMs: number): Promise<void> {
-    await this.setCap(OWNER, PLENTY);
-    for (const { request } of this.roots.values()) await this.publish(request);
+    await this.people.liftCap();
+    await this.trees.requestAll();
     await eventually(
       async () => {
         await this.processes.replaceDead();
-        const live = await this.live();
-        for (const runId of live) await this.goOn(runId);
+        const live = await this.trees.live();
+        for (const runId of live) await this.people.goOn(runId);
         return live.length === 0;
       },
       { withinMs, everyMs: 1_000 },
@@ -151,16 +138,6 @@ export class Storm implements AsyncDisposable {
     }
   }
 
-  async setCap(ownerId: string, tokens: number | null): Promise<void> {
-    await new NatsRpcClient(this.world.connection).call(
-      'budget-ledger',
-      'budgets.set_cap',
-      ADMIN,
-      { owner_id: ownerId, tokens },
-      { timeoutMs: 30_000 },
-    );
-  }
-
   async [Symbol.asyncDispose](): Promise<void> {
     await this.processes.stop();
     await this.world[Symbol.asyncDispose]();
@@ -169,90 +146,13 @@ export class Storm implements AsyncDisposable {
 
   private async move(most: number): Promise<unknown> {
     const dice = Math.random();
-    const live = await this.live();
+    const live = await this.trees.live();
     const one = oneOf(live);
     const another = live.length < MOST_LIVE && this.roots.size < most;
-    if (another && (!one || dice < 0.5)) return this.startRoot();
+    if (another && (!one || dice < 0.5)) return this.trees.startRoot();
     if (!one) return;
-    if (dice < 0.65) return this.sayTwice(one);
-    if (dice < 0.75) return this.moveCap();
-    return this.control(one);
-  }
-
-  private async startRoot(): Promise<string> {
-    const key = `storm ${this.roots.size}`;
-    const request = this.world.requestFor(key, {
-      agent_id: Math.random() < 0.2 ? 'helper' : 'agent',
-      bounds: { token_budget: between(5_000, 50_000) },
-    });
-    this.roots.set(key, { runId: this.world.runId(key), request });
-    await this.publish(request);
-    if (Math.random() < 0.3) await this.publish(request);
-    return this.world.runId(key);
-  }
-
-  private async publish(request: RunRequest): Promise<void> {
-    await this.world.bus.queues.publish(requestSubject(ORG), request);
-  }
-
-  /** A request of a root or a child, or the word that a run may go on, comes again. */
-  private async sayTwice(runId: string): Promise<void> {
-    this.did.twice += 1;
-    const { run } = await this.steady.executor.runs.load(ORG, runId);
-    const call = isLive(run) ? oneOf(openChildren(run)) : undefined;
-    if (call) return this.publish(childRequest(runId, call));
-    const root = oneOf([...this.roots.values()]);
-    if (root && Math.random() < 0.5) return this.publish(root.request);
-    await this.world.bus.queues.publish(workSubject(ORG, runId), { run_id: runId });
-  }
-
-  /** A quarter of the time below what is spent already. */
-  private async moveCap(): Promise<void> {
-    this.did.caps += 1;
-    const owner = Math.random() < 0.7 ? OWNER : HELPER_OWNER;
-    const { settled } = await new NatsRpcClient(this.world.connection).call<{ settled: number }>(
-      'budget-ledger',
-      'budgets.get',
-      ADMIN,
-      { owner_id: owner },
-    );
-    const room = Math.random() < 0.25 ? between(-20_000, 0) : between(30_000, 250_000);
-    await this.setCap(owner, Math.max(1_000, settled + room));
-  }
-
-  private async control(rootId: string): Promise<void> {
-    this.did.controls += 1;
-    const runId = Math.random() < 0.6 ? rootId : (oneOf([...(await this.tree(rootId)).keys()]) ?? rootId);
-    const controls = this.steady.controls;
-    const dice = Math.random();
-    if (dice < 0.4) await controls.cancel(ADMIN, { run_id: runId });
-    else if (dice < 0.7) await controls.pause(ADMIN, { run_id: runId });
-    else await controls.resume(ADMIN, { run_id: runId });
-  }
-
-  private tree(rootId: string) {
-    return treeOf(this.world, rootId);
-  }
-
-  /** Whatever waits for people goes on; what was lost with whoever had it in hand is said again. */
-  private async goOn(rootId: string): Promise<void> {
-    for (const [runId, events] of await this.tree(rootId)) {
-      if (events.some(({ type }) => TERMINAL.includes(type))) continue;
-      await this.steady.controls.resume(ADMIN, { run_id: runId }).catch(() => undefined);
-      const { run } = await this.steady.executor.runs.load(ORG, runId);
-      const open = isLive(run) ? openChildren(run) : [];
-      for (const call of open) await this.publish(childRequest(runId, call));
-      await this.world.bus.queues.publish(workSubject(ORG, runId), { run_id: runId });
-    }
-  }
-
-  /** Roots without an end in their log; those that were not born yet among them. */
-  private async live(): Promise<string[]> {
-    const open = [...this.roots.values()].map(({ runId }) => runId).filter((id) => !this.ended.has(id));
-    const lasts = await Promise.all(open.map((runId) => this.world.lastType(runId)));
-    open.forEach((runId, index) => {
-      if (TERMINAL.includes(lasts[index] ?? '')) this.ended.add(runId);
-    });
-    return open.filter((id) => !this.ended.has(id));
+    if (dice < 0.65) return this.trees.sayTwice(one);
+    if (dice < 0.75) return this.people.moveCap();
+    return this.people.control(one);
   }
 }

@@ -6,7 +6,9 @@ import type { Control } from '../controls';
 import type { Circumstances, NewRunEvent } from '../decision';
 import { decideAll, foldNew } from '../next';
 import { isLive, NO_RUN } from '../run';
-import type { LiveRun, Run } from '../run';
+import type { Run } from '../run';
+import { execute, underWay } from './simulated-effects';
+import type { Outside } from './simulated-effects';
 
 /**
  * Spec-only. The deciders under a deterministic simulation: a scripted model, counting tools, executors that are lost between any two
@@ -39,15 +41,12 @@ const TOOLS = new Map(
   ]),
 );
 
-export interface World {
+export interface World extends Outside {
   run: Run;
   log: NewRunEvent[];
   /** What was appended together; the first `facts` events came from outside, the rest was decided from them. */
   commits: { time: number; facts: number; events: NewRunEvent[] }[];
   now: number;
-  /** Executions of each call, by call id. */
-  effects: Map<string, number>;
-  bought: Map<number, number>;
 }
 
 export type Move =
@@ -106,64 +105,6 @@ export const born = (): NewRunEvent => ({
     slot: null,
   },
 });
-
-/** Effects under way: what the log has announced and nobody has settled. */
-function underWay(run: LiveRun): string[] {
-  if (run.phase.name === 'calling_model') return ['model'];
-  if (run.phase.name !== 'calling_tools') return [];
-  return run.phase.calls.filter((call) => call.status === 'in_flight').map((call) => call.callId);
-}
-
-function execute(
-  world: World,
-  run: LiveRun,
-  effect: string,
-  script: string[][],
-  fails: boolean,
-): NewRunEvent {
-  if (effect === 'model') return model(world, run, script, fails);
-  world.effects.set(effect, (world.effects.get(effect) ?? 0) + 1);
-  const name =
-    run.phase.name === 'calling_tools' ? (run.phase.calls.find((c) => c.callId === effect)?.tool ?? '') : '';
-  const common = { step: run.steps, callId: effect, tool: name };
-  if (!fails)
-    return { type: 'ToolCallSucceeded', data: { ...common, observation: { text: 'ok' }, startedAt: 0 } };
-  if (name === 'write') return { type: 'ToolCallAmbiguous', data: { ...common, cause: 'timeout', text: '' } };
-  const failed = {
-    error: { code: 'connection', text: '' },
-    observation: { text: 'no' },
-    startedAt: 0,
-    attempt: 1,
-  };
-  return { type: 'ToolCallFailed', data: { ...common, ...failed, willRetry: true, retryInMs: 5 } };
-}
-
-function model(world: World, run: LiveRun, script: string[][], fails: boolean): NewRunEvent {
-  if (run.phase.name !== 'calling_model') throw new Error('no call');
-  const { step, attempt, route } = run.phase;
-  const common = { step, attempt, modelId: 'm', usage: { input: 7, output: 3, cached: 0, estimated: false } };
-  const next = attempt < 3 ? 'retry' : route === 0 ? 'fallback' : 'give_up';
-  const error = { code: 'provider_unavailable', text: '', status: 503 };
-  if (fails)
-    return { type: 'ModelCallFailed', data: { ...common, error, partialText: null, next, retryInMs: 5 } };
-  world.bought.set(step, (world.bought.get(step) ?? 0) + 1);
-  const toolCalls = (script[step - 1] ?? []).map((name, index) => ({
-    callId: `c${step}-${index}`,
-    providerCallId: 'dup',
-    tool: name === 'bad' ? 'read' : name,
-    arguments: { text: name === 'bad' ? 'bad' : '{}' },
-  }));
-  const rest = {
-    provider: 'p',
-    model: 'm',
-    text: { text: 't' },
-    reasoning: null,
-    providerReason: '',
-    startedAt: 0,
-    providerState: null,
-  };
-  return { type: 'ModelTurnCompleted', data: { ...common, ...rest, toolCalls, finish: 'stop' } };
-}
 
 export function play(world: World, move: Move, script: string[][]): void {
   const { run } = world;

@@ -1,20 +1,19 @@
-import type { IntakeAnswer, LogStream, RunRequest } from '@runyard/contracts';
+import type { IntakeAnswer, RunRequest } from '@runyard/contracts';
 import { workSubject } from '@runyard/contracts';
-import { connectEventLog, RetryLater, streamSource } from '@runyard/event-log';
-import type { EventLogConnection, NatsConnection, QueueConsumer } from '@runyard/event-log';
-import { runProjection } from '@runyard/persistence';
+import { connectEventLog, RetryLater } from '@runyard/event-log';
+import type { EventLogConnection, NatsConnection } from '@runyard/event-log';
 import type { Database } from '@runyard/persistence';
-import { createLogger, REACTION_BATCH, reactionProjection } from '@runyard/service';
+import { createLogger } from '@runyard/service';
 import { setTimeout as wait } from 'node:timers/promises';
 import { EXECUTOR_DEFAULTS } from '../../config';
 import type { ExecutorSettings } from '../../config';
 import type { ModelAdapter } from '../../models/types';
 import type { ToolRunner } from '../../tools/types';
-import { assemble, reactionsOf } from '../assembly.process';
+import { assemble } from '../assembly.process';
 import type { Executor } from '../assembly.process';
-import { childrenReaction } from '../children-reaction.process';
 import { ControlsController } from '../controls.controller';
 import type { Budgets } from '../budgets.adapter';
+import { ExecutorRoutine } from './executor-routine';
 import { tappedBudgets } from './fake-budgets';
 import type { FakeBudgets } from './fake-budgets';
 import type { RunTelemetry } from '../telemetry.adapter';
@@ -65,10 +64,7 @@ export interface Ground {
 /** Spec-only: one executor of possibly several on the same servers. Its models and tools are the world's. */
 export class TestExecutor {
   readonly controls: ControlsController;
-  private consumers: QueueConsumer[] = [];
-  private readonly timers: NodeJS.Timeout[] = [];
-  private readonly leaving = new AbortController();
-  private reacting: Promise<unknown> = Promise.resolve();
+  private readonly routine: ExecutorRoutine;
 
   private constructor(
     readonly bus: EventLogConnection,
@@ -76,6 +72,7 @@ export class TestExecutor {
     private readonly life: MortalTap,
     private readonly db: Database,
   ) {
+    this.routine = new ExecutorRoutine(executor, bus, CONFIG);
     this.controls = new ControlsController({ ...executor, clock: Date.now, pauseTtlMs: 60_000 });
   }
 
@@ -108,7 +105,7 @@ export class TestExecutor {
       (id, epoch) => executor.drivers.drivesAt(id, epoch),
       (id) => executor.drivers.wake(id),
     );
-    if (works) await self.work(world.db);
+    if (works) await self.routine.start(world.db);
     return self;
   }
 
@@ -151,11 +148,9 @@ export class TestExecutor {
   /** As if the process was killed: nothing is recorded any more, nobody answers for it. */
   async die(): Promise<void> {
     this.life.dead = true;
-    this.leaving.abort();
+    this.routine.die();
     // A process takes its timers along; these look around, find nothing and end.
     for (const runId of this.executor.drivers.runIds()) this.executor.drivers.wake(runId);
-    this.timers.forEach(clearInterval);
-    void Promise.all(this.consumers.map((consumer) => consumer.stop())).catch(() => undefined);
     await this.executor.bulkActions.stop();
     await this.bus.connection.close();
   }
@@ -166,59 +161,10 @@ export class TestExecutor {
   }
 
   async stop(): Promise<void> {
-    this.timers.forEach(clearInterval);
-    await Promise.all(this.consumers.map((consumer) => consumer.stop()));
-    this.leaving.abort();
-    await this.reacting;
+    await this.routine.stop();
     await this.executor.drivers.stop();
     this.executor.presence.leave();
     await this.executor.bulkActions.stop();
     await this.bus.close();
-  }
-
-  private async work(db: Database): Promise<void> {
-    const { drivers, intake, work, sweep, operations, presence, bulkActions } = this.executor;
-    this.every(300, () => sweep.drivers());
-    this.every(500, () => sweep.overdue());
-    this.every(300, () => bulkActions.round(this.leaving.signal));
-    this.every(500, () => drivers.check());
-    this.every(1_000, () => operations.heartbeat(drivers.runIds(), presence.instance));
-    this.react(db);
-    this.consumers = [await intake.start(), await work.start()];
-  }
-
-  private react(db: Database): void {
-    const { signal } = this.leaving;
-    const logger = createLogger('test', 'silent');
-    const projections = [
-      ...reactionsOf(this.executor, CONFIG).map((reaction) =>
-        reactionProjection(reaction, this.bus.queues, logger),
-      ),
-      childrenReaction(this.executor.children, this.bus.queues, logger),
-      this.executor.wakings.reaction(this.bus.queues, logger),
-    ];
-    this.reacting = Promise.all(
-      projections.map((projection) =>
-        runProjection({
-          db,
-          source: streamSource(this.bus.log, projection.stream as LogStream, projection.filter),
-          projection,
-          signal,
-          batchSize: REACTION_BATCH,
-        }),
-      ),
-    );
-  }
-
-  private every(ms: number, task: () => Promise<void>): void {
-    let busy = false;
-    const timer = setInterval(() => {
-      if (busy) return;
-      busy = true;
-      void task()
-        .catch(() => undefined)
-        .finally(() => void (busy = false));
-    }, ms);
-    this.timers.push(timer);
   }
 }

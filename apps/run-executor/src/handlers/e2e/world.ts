@@ -1,25 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { NatsConnection } from '@nats-io/transport-node';
-import type {
-  AgentBehaviour,
-  AgentDetails,
-  AllowedModel,
-  Caller,
-  CatalogueTool,
-  IntakeAnswer,
-  NewEvent,
-  RunEvent,
-  RunRequest,
-} from '@runyard/contracts';
-import {
-  MODELS_ID,
-  REPLY_HEADER,
-  requestSubject,
-  runRequestSchema,
-  subjectOf,
-  TOOLS_ID,
-  userAggregate,
-} from '@runyard/contracts';
+import type { Caller, IntakeAnswer, NewEvent, RunEvent, RunRequest } from '@runyard/contracts';
+import { REPLY_HEADER, requestSubject, runRequestSchema, subjectOf } from '@runyard/contracts';
 import type { Context } from '@runyard/contracts';
 import { connectEventLog, runIdOf, streamSource } from '@runyard/event-log';
 import type { EventLogConnection } from '@runyard/event-log';
@@ -33,7 +15,9 @@ import { runsProjection } from '../../projections/runs.projection';
 import { eventsOf } from '../run-commits';
 import { FakeBudgets } from './fake-budgets';
 import { ORG, OWNER } from './people';
-import { MODEL, Outside, TOOLS } from './script';
+import { Outside } from './script';
+import { seed } from './seed';
+import type { Seed } from './seed';
 import type { Ground } from './test-executor';
 
 /** Spec-only: servers, a seeded org and its rows; executors join and leave. */
@@ -43,13 +27,7 @@ export const CALLER: Caller = { org: ORG, userId: OWNER, actor: `user:${OWNER}`,
 
 export const TERMINAL = ['RunSucceeded', 'RunFailed', 'RunCancelled', 'RunSkipped'];
 
-export interface Setting {
-  details?: Partial<AgentDetails>;
-  behaviour?: Partial<AgentBehaviour>;
-  /** Changes the one allowed model. */
-  model?: Partial<AllowedModel>;
-  /** Beside the scripted ones. */
-  tools?: CatalogueTool[];
+export interface Setting extends Seed {
   /** Schemas of other services that the spec starts. */
   schemas?: TestSchema[];
   /** A Postgres of the spec's own. */
@@ -78,7 +56,7 @@ export class World implements AsyncDisposable, Ground {
     const database = await freshDatabase(schemas, postgresUrl ? { url: postgresUrl } : {});
     const bus = await connectEventLog({ servers: nats.url, name: 'test' });
     const world = new World(nats, database, bus, database.connect('run-executor'));
-    await world.seed(setting);
+    await seed(world, setting);
     world.project();
     return world;
   }
@@ -180,51 +158,6 @@ export class World implements AsyncDisposable, Ground {
     await this.bus.close();
     await this.database.drop();
     await this.nats[Symbol.asyncDispose]();
-  }
-
-  private async seed({ details, behaviour, model, tools: more = [] }: Setting): Promise<void> {
-    const all = [...TOOLS, ...more];
-    const person = {
-      userId: OWNER,
-      email: 'o@example.org',
-      name: 'Owner',
-      timeZone: null,
-      roles: ['member'],
-    };
-    await this.append('people', userAggregate(OWNER), [{ type: 'UserAdded', data: person }]);
-    await this.append('catalogue', MODELS_ID, [
-      { type: 'ModelAllowed', data: { model: { ...MODEL, ...model } } },
-    ]);
-    await this.append(
-      'catalogue',
-      TOOLS_ID,
-      all.map((tool) => ({ type: 'ToolRegistered', data: { tool } })),
-    );
-    const tools = all.map((tool) => tool.name);
-    const data = {
-      ownerId: OWNER,
-      version: 1,
-      enabled: true,
-      behaviour: {
-        prompt: 'Be brief.',
-        modelId: 'm1',
-        tools,
-        bounds: {},
-        approvalPolicy: 'end',
-        mode: 'auto',
-        ...behaviour,
-      },
-      details: {
-        name: 'Agent',
-        description: '',
-        concurrency: 'unlimited',
-        overlap: 'skip',
-        schedule: null,
-        meta: {},
-        ...details,
-      },
-    };
-    await this.append('agents', 'agent', [{ type: 'AgentCreated', data }]);
   }
 
   private project(): void {
