@@ -91,7 +91,7 @@ describe('permission rules', () => {
 
 describe('what would decide a call, and why', () => {
   test('is answered with every rule and recorded nowhere', async () => {
-    const before = (await world.bus.log.state('APPROVALS')).lastSequence;
+    const before = (await world.servers.bus.log.state('APPROVALS')).lastSequence;
     expect(await evaluate(owner)).toMatchObject({
       decision: 'ask',
       decided_by: 'mode:ask',
@@ -102,7 +102,7 @@ describe('what would decide a call, and why', () => {
       decision: 'deny',
       decided_by: 'mode:plan',
     });
-    expect((await world.bus.log.state('APPROVALS')).lastSequence).toBe(before);
+    expect((await world.servers.bus.log.state('APPROVALS')).lastSequence).toBe(before);
     const deny = await add(admin, {
       ...ORG,
       decision: 'deny',
@@ -217,9 +217,9 @@ test('rows equal their replay', async () => {
   });
   expect(odd).toMatchObject({ approval_id: id, arguments: { text: '"\u0000"' } });
   for (const { projection, schema, tables } of APPROVALS_PROJECTIONS) {
-    const source = streamSource(world.bus.log, projection.stream as LogStream);
+    const source = streamSource(world.servers.bus.log, projection.stream as LogStream);
     const { tables: compared, position } = await rebuildAndCompare({
-      ownerUrl: world.database.ownerUrl,
+      ownerUrl: world.servers.database.ownerUrl,
       schema,
       tables,
       projection,

@@ -1,20 +1,16 @@
 import { randomUUID } from 'node:crypto';
 import type { INestApplicationContext } from '@nestjs/common';
-import { connect } from '@nats-io/transport-node';
-import type { NatsConnection } from '@nats-io/transport-node';
 import { APPROVAL_EVENTS, TOOLS_ID, subjectOf } from '@runyard/contracts';
 import type { ApprovalEvent, ApprovalRequested, Caller, Context, NewEvent, Role } from '@runyard/contracts';
-import { approvalIdOf, connectEventLog, decodeEvents, digestOf } from '@runyard/event-log';
-import type { EventLogConnection } from '@runyard/event-log';
+import { approvalIdOf, digestOf } from '@runyard/event-log';
 import { blobs } from '@runyard/persistence';
 import type { Database } from '@runyard/persistence';
-import { NatsRpcClient, startService } from '@runyard/service';
-import { eventually, fixedClock, freshDatabase, startNats } from '@runyard/testing';
-import type { FixedClock, TestDatabase, TestNats } from '@runyard/testing';
+import { startService } from '@runyard/service';
+import { ServiceServers, eventually, fixedClock } from '@runyard/testing';
+import type { FixedClock } from '@runyard/testing';
 import { ApprovalsModule } from '../src/approvals.module';
 import { APPROVALS_MIGRATIONS } from '../src/migrations';
 
-const META = { actor: 'system:spec', source: 'spec' } as const;
 export const HOUR = 3_600_000;
 
 const refund = {
@@ -41,19 +37,13 @@ export class World {
   readonly apps: INestApplicationContext[] = [];
 
   private constructor(
-    readonly nats: TestNats,
-    readonly database: TestDatabase,
-    readonly bus: EventLogConnection,
+    readonly servers: ServiceServers,
     readonly db: Database,
-    readonly connection: NatsConnection,
   ) {}
 
   static async start(instances = 2): Promise<World> {
-    const nats = await startNats();
-    const database = await freshDatabase([{ service: 'approvals', migrations: APPROVALS_MIGRATIONS }]);
-    const bus = await connectEventLog({ servers: nats.url, name: 'spec' });
-    const connection = await connect({ servers: nats.url });
-    const world = new World(nats, database, bus, database.connect('approvals'), connection);
+    const servers = await ServiceServers.start({ service: 'approvals', migrations: APPROVALS_MIGRATIONS });
+    const world = new World(servers, servers.database.connect('approvals'));
     for (let at = 0; at < instances; at++) await world.startInstance();
     const behaviour = {
       prompt: 'p',
@@ -76,18 +66,7 @@ export class World {
   }
 
   async startInstance(): Promise<void> {
-    const service = {
-      nats: { servers: [this.nats.url] },
-      database: {
-        url: this.database.urlFor('approvals'),
-        acrossUrl: this.database.acrossUrlFor('approvals'),
-        poolSize: 4,
-      },
-      ops: null,
-      logLevel: 'silent' as const,
-      rpcConcurrency: 32,
-      shutdownMs: 5_000,
-    };
+    const service = this.servers.config();
     const overrides = { processMetrics: false };
     this.apps.push(
       await startService(ApprovalsModule.forRoot({ service, tickMs: 50 }, overrides, () => this.clock.now())),
@@ -96,23 +75,12 @@ export class World {
 
   async stop(): Promise<void> {
     await Promise.all(this.apps.splice(0).map((app) => app.close()));
-    await this.connection.close();
-    await this.bus.close();
-    await this.database.drop();
-    await this.nats[Symbol.asyncDispose]();
+    await this.servers.stop();
   }
 
-  async append(context: Context, id: string, events: NewEvent[]): Promise<string> {
-    const subject = subjectOf(context, this.org, id);
-    const expected = await this.bus.log.lastSequence(subject);
-    const appended = await this.bus.log.append({
-      subject,
-      expected,
-      events,
-      meta: META,
-      at: this.clock.now(),
-    });
-    return `${appended.sequence}.0`;
+  /** Appends at the clock's time. */
+  append(context: Context, id: string, events: NewEvent[]): Promise<string> {
+    return this.servers.append({ context, org: this.org, id }, events, this.clock.now());
   }
 
   /** A run with a definition that holds the tool. */
@@ -158,13 +126,12 @@ export class World {
   }
 
   call<O = Record<string, unknown>>(method: string, caller: Caller, input: object): Promise<O> {
-    return new NatsRpcClient(this.connection).call<O>('approvals', method, caller, input);
+    return this.servers.call<O>(method, caller, input);
   }
 
   /** What an approval's log says, in order. */
-  async events(approvalId: string, org = this.org): Promise<ApprovalEvent[]> {
-    const commits = await this.bus.log.read(subjectOf('approvals', org, approvalId));
-    return commits.flatMap((commit) => decodeEvents(commit, APPROVAL_EVENTS).events as ApprovalEvent[]);
+  events(approvalId: string, org = this.org): Promise<ApprovalEvent[]> {
+    return this.servers.events(subjectOf('approvals', org, approvalId), APPROVAL_EVENTS);
   }
 
   types = async (approvalId: string): Promise<string[]> =>
