@@ -165,7 +165,7 @@ describe('the knowledge store', () => {
   test('the service’s own role sees one org at a time, in tables and in the search', async () => {
     const { position } = await upload(owner, { access: { everyone: true } });
     await world.call('documents.get', owner, { document_id: 'refunds', at_least: position });
-    const db = world.database.connect('knowledge');
+    const db = world.servers.database.connect('knowledge');
     const counts = (of: string) =>
       db.inOrg(of, async (tx) => {
         const [row] = await tx.query<{ documents: number; passages: number; hits: number }>(
@@ -299,9 +299,9 @@ describe('the knowledge store', () => {
     await share({ users: [reader.userId], everyone: true });
     expect(await found(reader)).toEqual(['refunds']);
     for (const { projection, schema, tables } of KNOWLEDGE_PROJECTIONS) {
-      const source = streamSource(world.bus.log, 'AGENTS');
+      const source = streamSource(world.servers.bus.log, 'AGENTS');
       const verified = await rebuildAndCompare({
-        ownerUrl: world.database.ownerUrl,
+        ownerUrl: world.servers.database.ownerUrl,
         schema,
         tables,
         projection,
