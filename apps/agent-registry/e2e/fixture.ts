@@ -1,11 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import type { INestApplicationContext } from '@nestjs/common';
-import { connect } from '@nats-io/transport-node';
-import type { NatsConnection } from '@nats-io/transport-node';
 import type { Caller, CreatedKey, OrgRow, Role, UserRow } from '@runyard/contracts';
-import { NatsRpcClient, startService } from '@runyard/service';
-import { freshDatabase, startNats } from '@runyard/testing';
-import type { TestDatabase, TestNats } from '@runyard/testing';
+import { startService } from '@runyard/service';
+import { ServiceServers } from '@runyard/testing';
 import { AgentRegistryModule } from '../src/agent-registry.module';
 import { AGENT_REGISTRY_MIGRATIONS } from '../src/migrations';
 
@@ -21,38 +18,17 @@ export interface Org {
 /** Servers of one spec file, and the registries that run on them. */
 export class RegistryFixture implements AsyncDisposable {
   private readonly instances = new Set<INestApplicationContext>();
-  readonly rpc: NatsRpcClient;
 
-  private constructor(
-    readonly nats: TestNats,
-    readonly database: TestDatabase,
-    private readonly connection: NatsConnection,
-  ) {
-    this.rpc = new NatsRpcClient(connection);
-  }
+  private constructor(readonly servers: ServiceServers) {}
 
   static async start(): Promise<RegistryFixture> {
-    const nats = await startNats();
-    const database = await freshDatabase([
-      { service: 'agent-registry', migrations: AGENT_REGISTRY_MIGRATIONS },
-    ]);
-    return new RegistryFixture(nats, database, await connect({ servers: nats.url }));
+    const schema = { service: 'agent-registry', migrations: AGENT_REGISTRY_MIGRATIONS };
+    return new RegistryFixture(await ServiceServers.start(schema));
   }
 
   /** Starts one more registry. */
   async run(): Promise<INestApplicationContext> {
-    const service = {
-      nats: { servers: [this.nats.url] },
-      database: {
-        url: this.database.urlFor('agent-registry'),
-        acrossUrl: this.database.acrossUrlFor('agent-registry'),
-        poolSize: 6,
-      },
-      ops: { host: '127.0.0.1', port: 0 },
-      logLevel: 'silent' as const,
-      rpcConcurrency: 32,
-      shutdownMs: 5_000,
-    };
+    const service = this.servers.config({ poolSize: 6, ops: { host: '127.0.0.1', port: 0 } });
     const app = await startService(AgentRegistryModule.forRoot({ service }, { processMetrics: false }));
     this.instances.add(app);
     return app;
@@ -65,13 +41,11 @@ export class RegistryFixture implements AsyncDisposable {
 
   async [Symbol.asyncDispose](): Promise<void> {
     await Promise.all([...this.instances].map((app) => this.end(app)));
-    await this.connection.close();
-    await this.database.drop();
-    await this.nats[Symbol.asyncDispose]();
+    await this.servers.stop();
   }
 
   call<O>(method: string, caller: Caller, input: unknown = {}): Promise<O> {
-    return this.rpc.call<O>('agent-registry', method, caller, input);
+    return this.servers.call<O>(method, caller, input);
   }
 
   /** The code and facts of the refusal that a call must end in. */

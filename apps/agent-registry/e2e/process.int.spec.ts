@@ -44,10 +44,10 @@ describe('the process of the registry', () => {
 
   async function working(): Promise<Record<string, string>> {
     return {
-      NATS_URL: fixture.nats.url,
-      DATABASE_URL: fixture.database.urlFor('agent-registry'),
-      DATABASE_ACROSS_URL: fixture.database.acrossUrlFor('agent-registry'),
-      DATABASE_OWNER_URL: fixture.database.ownerUrl,
+      NATS_URL: fixture.servers.nats.url,
+      DATABASE_URL: fixture.servers.database.urlFor('agent-registry'),
+      DATABASE_ACROSS_URL: fixture.servers.database.acrossUrlFor('agent-registry'),
+      DATABASE_OWNER_URL: fixture.servers.database.ownerUrl,
       RUNYARD_OPS_PORT: String(await freePort()),
     };
   }

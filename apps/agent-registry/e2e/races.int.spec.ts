@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { INestApplicationContext } from '@nestjs/common';
 import type { AgentRow, Caller } from '@runyard/contracts';
 import { MODELS_ID, subjectOf } from '@runyard/contracts';
-import { connectEventLog, deadLetters } from '@runyard/event-log';
+import { deadLetters } from '@runyard/event-log';
 import type { EventLogConnection } from '@runyard/event-log';
 import { eventually } from '@runyard/testing';
 import { Client } from 'pg';
@@ -24,13 +24,10 @@ describe('two registries side by side', () => {
 
   beforeAll(async () => {
     fixture = await RegistryFixture.start();
-    bus = await connectEventLog({ servers: fixture.nats.url, name: 'spec' });
+    bus = fixture.servers.bus;
     instances = await Promise.all([fixture.run(), fixture.run()]);
   });
-  afterAll(async () => {
-    await bus?.close();
-    await fixture?.[Symbol.asyncDispose]();
-  });
+  afterAll(() => fixture?.[Symbol.asyncDispose]());
   beforeEach(async () => {
     org = await fixture.org();
     ada = org.admin;
@@ -54,7 +51,7 @@ describe('two registries side by side', () => {
     (await bus.log.read(subjectOf('agents', org.org.org_id, agentId))).length;
 
   async function sql<Row>(text: string, values: unknown[] = []): Promise<Row[]> {
-    const client = new Client({ connectionString: fixture.database.ownerUrl });
+    const client = new Client({ connectionString: fixture.servers.database.ownerUrl });
     await client.connect();
     try {
       return (await client.query(text, values)).rows as Row[];

@@ -11,7 +11,6 @@ import type {
   UserRow,
 } from '@runyard/contracts';
 import { subjectOf } from '@runyard/contracts';
-import { connectEventLog } from '@runyard/event-log';
 import type { EventLogConnection } from '@runyard/event-log';
 import { archiveSource, rebuildAndCompare } from '@runyard/persistence';
 import { eventually } from '@runyard/testing';
@@ -33,12 +32,9 @@ describe('agent registry', () => {
   beforeAll(async () => {
     fixture = await RegistryFixture.start();
     await fixture.run();
-    bus = await connectEventLog({ servers: fixture.nats.url, name: 'spec' });
+    bus = fixture.servers.bus;
   });
-  afterAll(async () => {
-    await bus?.close();
-    await fixture?.[Symbol.asyncDispose]();
-  });
+  afterAll(() => fixture?.[Symbol.asyncDispose]());
   beforeEach(async () => {
     org = await fixture.org();
     ada = org.admin;
@@ -679,10 +675,10 @@ describe('agent registry', () => {
     await eventually(
       async () => (await logOf('helper')).at(-1)?.events[0]?.type === 'runyard.AgentDeleted.v1',
     );
-    const db = fixture.database.connect('agent-registry');
+    const db = fixture.servers.database.connect('agent-registry');
     for (const { projection, ...tables } of AGENT_REGISTRY_PROJECTIONS) {
       const verification = await rebuildAndCompare({
-        ownerUrl: fixture.database.ownerUrl,
+        ownerUrl: fixture.servers.database.ownerUrl,
         projection,
         source: archiveSource(db, projection.stream),
         ...tables,
