@@ -20,7 +20,13 @@ export interface Comparison {
   live: string;
   rebuilt: string;
   ignored: readonly string[];
+  form?: TableForm | undefined;
 }
+
+/** A query over a table, by its qualified name, whose rows stand for what the table says. */
+export type TableForm = (table: string) => string;
+/** By the table's name. */
+export type TableForms = Readonly<Record<string, TableForm>>;
 
 const SAMPLES = 3;
 
@@ -55,8 +61,11 @@ async function difference(
 
 /** Compares two tables of the same shape, row for row and in both directions. */
 export async function compareTable(tx: Tx, comparison: Comparison): Promise<TableComparison> {
-  const { table, live, rebuilt } = comparison;
-  const columns = await columnsOf(tx, comparison);
+  const { table, form } = comparison;
+  const columns = form ? '*' : await columnsOf(tx, comparison);
+  const compared = (name: string): string => (form ? `(${form(name)}) AS compared` : name);
+  const live = compared(comparison.live);
+  const rebuilt = compared(comparison.rebuilt);
   const [row] = await tx.query<{ count: bigint }>(`SELECT count(*) FROM ${live}`);
   const missing = await difference(tx, columns, rebuilt, live);
   const extra = await difference(tx, columns, live, rebuilt);

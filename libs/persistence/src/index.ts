@@ -37,7 +37,7 @@ export type { ProjectionOptions } from './projection-options';
 export { rebuildAndCompare, SourceTooShort } from './rebuild';
 export type { RebuildOptions, Verification } from './rebuild';
 export { records } from './records';
-export type { TableComparison } from './compare-tables';
+export type { TableComparison, TableForms } from './compare-tables';
 export { eventsOf, mayHold, UnreadableCommit } from './projected-events';
 export type { ProjectedEvent } from './projected-events';
 export { projectionLockKey } from './projection-lock';

@@ -4,7 +4,7 @@ import { applyConcerning } from './concerning';
 import { readCheckpoint } from './checkpoints';
 import type { Checkpoint } from './checkpoints';
 import { compareTable } from './compare-tables';
-import type { TableComparison } from './compare-tables';
+import type { TableComparison, TableForms } from './compare-tables';
 import { openClient, rowsOf } from './connections';
 import { pause } from './projection-lock';
 import { copyRows, inSchema, makeScratch } from './scratch-tables';
@@ -23,6 +23,8 @@ export interface RebuildOptions {
   lookupTables?: readonly string[];
   /** Per table, columns that are facts of operation and differ by nature (heartbeats, generated ids). */
   ignoredColumns?: Readonly<Record<string, readonly string[]>>;
+  /** What is compared of tables whose rows depend on how commits were batched. */
+  forms?: TableForms;
   projection: Projection;
   /** Normally `archiveSource(db, stream, filter)`. */
   source: CommitSource;
@@ -88,6 +90,7 @@ async function rebuildInside(
     workTables = [],
     lookupTables = [],
     ignoredColumns = {},
+    forms = {},
     projection,
     source,
   } = options;
@@ -109,6 +112,7 @@ async function rebuildInside(
         live: inSchema(schema, table),
         rebuilt: inSchema(SCRATCH, table),
         ignored: ignoredColumns[table] ?? [],
+        form: forms[table],
       }),
     );
   return { position: checkpoint.position, tables: compared };

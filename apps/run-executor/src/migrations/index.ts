@@ -10,6 +10,7 @@ import { runOrigins } from './0008-run-origins';
 import { childRuns } from './0009-child-runs';
 import { retention } from './0010-retention';
 import { bulkActions } from './0011-bulk-actions';
+import { entriesOfBatches } from './0012-entries-of-batches';
 
 /** Steps of the schema `run_executor`, oldest first. What was released is never changed; a mistake is mended by a new step. */
 export const RUN_MIGRATIONS: readonly Migration[] = [
@@ -24,4 +25,5 @@ export const RUN_MIGRATIONS: readonly Migration[] = [
   childRuns,
   retention,
   bulkActions,
+  entriesOfBatches,
 ];

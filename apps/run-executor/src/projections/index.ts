@@ -1,4 +1,4 @@
-import type { Projection } from '@runyard/persistence';
+import type { Projection, TableForms } from '@runyard/persistence';
 import { bulkActionsProjection } from './bulk-actions.projection';
 import type { UnknownEvent } from './commits';
 import { runPeopleProjection } from './people.projection';
@@ -16,6 +16,8 @@ export interface VerifiedProjection {
   workTables?: readonly string[];
   /** Read here, written by another projection. */
   lookupTables?: readonly string[];
+  /** As in RebuildOptions. */
+  forms?: TableForms;
 }
 
 export const RUN_EXECUTOR_PROJECTIONS: readonly VerifiedProjection[] = [
@@ -26,6 +28,7 @@ export const RUN_EXECUTOR_PROJECTIONS: readonly VerifiedProjection[] = [
     tables: RUN_TABLES.verified,
     workTables: RUN_TABLES.work,
     lookupTables: RUN_TABLES.lookup,
+    forms: RUN_TABLES.forms,
   },
   {
     projection: runPeopleProjection,

@@ -138,7 +138,7 @@ export interface StepRow extends OfRun {
 export type Outcome = 'succeeded' | 'failed' | 'denied' | 'cancelled';
 
 /** An element of the trajectory and its place in it. */
-export interface PlacedEntry extends OfRun {
+export interface PlacedEntry {
   place: number;
   entry: Record<string, unknown>;
 }

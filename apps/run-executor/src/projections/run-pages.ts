@@ -1,6 +1,7 @@
 import type { Tx } from '@runyard/persistence';
 import { answer, STEP_COLUMNS } from './run-views';
 import type { Answer } from './run-views';
+import { placedEntries } from './run-tables';
 
 /** A part of a long sequence; `next_after` continues it, null at its end. */
 export type PageOf<Name extends string> = Record<Name, Answer[]> & { next_after: number | null };
@@ -49,7 +50,7 @@ export async function entriesPage(
   const most = rowsOf(limit);
   const source = complete
     ? `SELECT e.entry, e.number FROM agent_runs a, jsonb_array_elements(a.entries) WITH ORDINALITY AS e (entry, number) WHERE a.run_id = $1`
-    : `SELECT entry, row_number() OVER (ORDER BY place) AS number FROM run_entries WHERE run_id = $1`;
+    : `SELECT entry, row_number() OVER (ORDER BY place) AS number FROM (${placedEntries('run_entries')}) e WHERE run_id = $1`;
   const rows = await tx.query<{ entry: Record<string, unknown>; number: bigint; before: bigint }>(
     `SELECT entry, number, sum(octet_length(entry::text)) OVER (ORDER BY number) - octet_length(entry::text) AS before
      FROM (SELECT * FROM (${source}) e WHERE number > $2 ORDER BY number LIMIT $3) e ORDER BY number`,

@@ -105,10 +105,10 @@ WHERE a.run_id = r.run_id`;
 export const END_RUNS = `
 WITH r AS (SELECT * FROM json_to_recordset($1::json) AS r (run_id text, org_id uuid, ${recordOf(MOVING)})),
 forgotten AS (DELETE FROM run_progress p USING r WHERE p.run_id = r.run_id),
-kept AS (DELETE FROM run_entries e USING r WHERE e.run_id = r.run_id RETURNING e.run_id, e.place, e.entry),
-added AS (SELECT * FROM json_to_recordset($2::json) AS e (run_id text, place integer, entry jsonb)),
-whole AS (SELECT run_id, jsonb_agg(entry ORDER BY place) AS entries
-  FROM (SELECT * FROM kept UNION ALL SELECT * FROM added) e GROUP BY run_id)
+kept AS (DELETE FROM run_entries e USING r WHERE e.run_id = r.run_id RETURNING e.run_id, e.entries::json),
+added AS (SELECT * FROM json_to_recordset($2::json) AS e (run_id text, entries json)),
+whole AS (SELECT run_id, jsonb_agg((placed -> 'entry')::jsonb ORDER BY (placed ->> 'place')::integer) AS entries
+  FROM (SELECT * FROM kept UNION ALL SELECT * FROM added) e, json_array_elements(e.entries) placed GROUP BY run_id)
 UPDATE agent_runs a SET entries = coalesce(whole.entries, '[]'), ${settingsOf(MOVING)}
 FROM r LEFT JOIN whole ON whole.run_id = r.run_id
 WHERE a.run_id = r.run_id`;
@@ -123,8 +123,8 @@ INSERT INTO agent_steps (${namesOf(STEP)})
 SELECT ${valuesOf(STEP)} FROM json_to_recordset($1::json) AS r (${recordOf(STEP)})`;
 
 export const INSERT_ENTRIES = `
-INSERT INTO run_entries (run_id, place, org_id, entry)
-SELECT * FROM json_to_recordset($1::json) AS r (run_id text, place integer, org_id uuid, entry jsonb)`;
+INSERT INTO run_entries (run_id, place, org_id, entries)
+SELECT * FROM json_to_recordset($1::json) AS r (run_id text, place integer, org_id uuid, entries json)`;
 
 export const KEEP_PROGRESS = `
 INSERT INTO run_progress (run_id, org_id, next_seq, next_place, entry_bytes, turn)

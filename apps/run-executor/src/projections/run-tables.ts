@@ -1,3 +1,8 @@
+/** What the rows of `run_entries` hold, an entry a row: how they are cut depends on how commits came. */
+export const placedEntries = (table: string): string =>
+  `SELECT run_id, org_id, (placed ->> 'place')::integer AS place, (placed -> 'entry')::jsonb AS entry
+   FROM ${table}, json_array_elements(entries::json) placed`;
+
 /** Tables of the projection `runs` by what a rebuild does with them (P8.7). */
 export const RUN_TABLES = {
   schema: 'run_executor',
@@ -15,4 +20,6 @@ export const RUN_TABLES = {
   work: ['organizations', 'users', 'run_keys', 'run_drivers', 'unknown_events'],
   /** Written by the projection of people. */
   lookup: ['erased_references'],
+  /** What is compared instead of a table's rows. */
+  forms: { run_entries: placedEntries },
 } as const;

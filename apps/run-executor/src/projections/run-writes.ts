@@ -30,11 +30,7 @@ export async function writeBatch(tx: Tx, batch: RunBatch): Promise<void> {
     touched.flatMap(({ steps }) => steps),
   );
   const unfinished = touched.filter((image) => !isEnded(image));
-  await write(
-    tx,
-    sql.INSERT_ENTRIES,
-    unfinished.flatMap(({ entries }) => entries),
-  );
+  await write(tx, sql.INSERT_ENTRIES, unfinished.flatMap(entriesOf));
   await write(tx, sql.KEEP_PROGRESS, unfinished.map(progressOf));
   await writeOperations(tx, batch, touched);
 }
@@ -60,7 +56,7 @@ async function writeDeletions(tx: Tx, batch: RunBatch): Promise<void> {
 }
 
 async function writeEnds(tx: Tx, ended: readonly RunImage[]): Promise<void> {
-  await write(tx, sql.END_RUNS, ended.map(moved), records(ended.flatMap(({ entries }) => entries)));
+  await write(tx, sql.END_RUNS, ended.map(moved), records(ended.flatMap(entriesOf)));
 }
 
 async function writeBirths(tx: Tx, batch: RunBatch, fresh: readonly RunImage[]): Promise<void> {
@@ -113,4 +109,15 @@ async function writeOperations(tx: Tx, batch: RunBatch, touched: readonly RunIma
 
 const identity = ({ run_id, org_id }: RunImage): OfRun => ({ run_id, org_id });
 const moved = ({ row }: RunImage): object => row;
+/** What the batch adds to a run's trajectory: one row, or none. */
+const entriesOf = (image: RunImage): object[] =>
+  image.entries.length === 0
+    ? []
+    : [
+        {
+          ...identity(image),
+          place: Math.min(...image.entries.map(({ place }) => place)),
+          entries: image.entries,
+        },
+      ];
 const progressOf = (image: RunImage): object => ({ ...identity(image), ...image.progress });

@@ -8,7 +8,7 @@ import { runPeopleProjection } from './people.projection';
 import { randomLog, seeded } from './random-histories';
 import type { Random } from './random-histories';
 import { ORG, OTHER_USER, RunLog, USER } from './run-log';
-import { RUN_TABLES } from './run-tables';
+import { placedEntries, RUN_TABLES } from './run-tables';
 import { RunQueries } from './run.queries';
 import { runsProjection } from './runs.projection';
 import * as call from './sample-calls';
@@ -52,8 +52,10 @@ const project = (commits: readonly ProjectedCommit[]): Promise<void> =>
 
 async function rows(): Promise<Record<string, unknown[]>> {
   const all: Record<string, unknown[]> = {};
-  for (const [table, order] of Object.entries(KEYS))
-    all[table] = (await owner.query(`SELECT to_jsonb(t) AS row FROM ${table} t ORDER BY ${order}`)).rows;
+  for (const [table, order] of Object.entries(KEYS)) {
+    const from = table === 'run_entries' ? `(${placedEntries(table)})` : table;
+    all[table] = (await owner.query(`SELECT to_jsonb(t) AS row FROM ${from} t ORDER BY ${order}`)).rows;
+  }
   return all;
 }
 
@@ -116,6 +118,7 @@ describe('histories', () => {
         tables: RUN_TABLES.verified,
         workTables: RUN_TABLES.work,
         lookupTables: RUN_TABLES.lookup,
+        forms: RUN_TABLES.forms,
         projection: runsProjection(),
         source,
       });
@@ -181,7 +184,7 @@ describe('rows', () => {
     for (const events of sample.typicalCommits('run_1', 3).slice(0, -1)) log.run('run_1', events);
     await project(log.commits);
     expect((await one('SELECT entries FROM agent_runs')).entries).toEqual([]);
-    const collected = Number((await one('SELECT count(*) FROM run_entries')).count);
+    const collected = Number((await one(`SELECT count(*) FROM (${placedEntries('run_entries')}) e`)).count);
     await project([log.run('run_1', [sample.turn(3, []), sample.succeeded()])]);
     const run = await one('SELECT entries, ended_at, started_at FROM agent_runs');
     expect(run.entries).toHaveLength(collected + 1);

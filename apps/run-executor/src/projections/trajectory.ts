@@ -19,7 +19,7 @@ export function nextPlace(image: RunImage, count = 1): number {
 }
 
 export function addEntry(image: RunImage, place: number, entry: Record<string, unknown>): void {
-  image.entries.push({ run_id: image.run_id, org_id: image.org_id, place, entry });
+  image.entries.push({ place, entry });
 }
 
 export function entryText(image: RunImage, stored: StoredText): EntryText {

@@ -131,6 +131,7 @@ export async function expectQuiet(world: World, executors: readonly TestExecutor
     tables: RUN_TABLES.verified,
     workTables: RUN_TABLES.work,
     lookupTables: RUN_TABLES.lookup,
+    forms: RUN_TABLES.forms,
     projection: runsProjection(),
     source: archiveSource(world.db, 'RUNS'),
   });
