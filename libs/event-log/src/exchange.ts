@@ -47,7 +47,8 @@ export class Exchange {
         this.connection.publish(subject, payload, { reply: this.prefix + token, headers });
       } catch (error) {
         this.pending.delete(token);
-        reject(this.connection.isClosed() ? new NoAnswer(subject, 'closed') : (error as Error));
+        const closing = this.connection.isClosed() || this.connection.isDraining();
+        reject(closing ? new NoAnswer(subject, 'closed') : (error as Error));
       }
     });
   }

@@ -1,5 +1,5 @@
-import type { Msg } from '@nats-io/transport-node';
-import { parseDelivery } from './pull';
+import type { Msg, NatsConnection } from '@nats-io/transport-node';
+import { parseDelivery, Pull } from './pull';
 
 const from = (reply?: string) => parseDelivery({ reply } as Msg);
 
@@ -17,4 +17,19 @@ describe('where a delivered message stands', () => {
       expect(from(reply)).toBeUndefined();
     },
   );
+});
+
+it('is in trouble, and throws nothing, where the connection takes no more questions', () => {
+  const draining = {
+    subscribe: () => ({ unsubscribe: () => undefined }),
+    publish: () => {
+      throw new Error('connection draining');
+    },
+  } as unknown as NatsConnection;
+  const heard: string[] = [];
+  const handlers = { deliver: () => undefined, expired: () => undefined };
+  const pull = new Pull(draining, 'RUNS', 'tail', { ...handlers, trouble: (why) => void heard.push(why) });
+  pull.request(1);
+  expect([heard, pull.outstanding]).toEqual([['connection draining'], 0]);
+  pull.close();
 });

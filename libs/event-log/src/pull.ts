@@ -85,11 +85,13 @@ export class Pull {
   private ask(pull: { batch: number } & Record<string, unknown>): void {
     if (this.asked === 0) this.heard = performance.now();
     this.asked += pull.batch;
-    this.connection.publish(
-      `$JS.API.CONSUMER.MSG.NEXT.${this.stream}.${this.consumer}`,
-      JSON.stringify(pull),
-      { reply: this.inbox },
-    );
+    const subject = `$JS.API.CONSUMER.MSG.NEXT.${this.stream}.${this.consumer}`;
+    try {
+      this.connection.publish(subject, JSON.stringify(pull), { reply: this.inbox });
+    } catch (error) {
+      // A connection that is being closed says so here first.
+      this.fail((error as Error).message);
+    }
   }
 
   /** Forgets the pulls under way. What they still bring is delivered. */
