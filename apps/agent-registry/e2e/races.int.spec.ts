@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import { randomUUID } from 'node:crypto';
 import type { INestApplicationContext } from '@nestjs/common';
 import type { AgentRow, Caller } from '@runyard/contracts';
@@ -61,18 +62,23 @@ describe('two registries side by side', () => {
   }
 
   /** Every reaction and every projection: what a reaction did stands in the rows, too. */
+  const ends = async () => {
+    const [agents, people] = await Promise.all([bus.log.state('AGENTS'), bus.log.state('PEOPLE')]);
+    return { agents: agents.lastSequence, people: people.lastSequence };
+  };
+
+  /** Every reaction has acted, and rows show what it did: what was appended while checkpoints were read is waited for. */
   async function everybodyCaughtUp(): Promise<void> {
     await eventually(async () => {
-      const [agents, people] = await Promise.all([bus.log.state('AGENTS'), bus.log.state('PEOPLE')]);
+      const before = await ends();
       const found = await sql<{ projection: string; stream: string; position: string }>(
         'SELECT projection, stream, position FROM agent_registry.projection_checkpoints',
       );
-      return (
-        found.length === REACTIONS.length + AGENT_REGISTRY_PROJECTIONS.length &&
-        found.every(
-          ({ stream, position }) => Number(position) >= (stream === 'PEOPLE' ? people : agents).lastSequence,
-        )
+      const reached = found.every(
+        ({ stream, position }) => Number(position) >= (stream === 'PEOPLE' ? before.people : before.agents),
       );
+      const complete = found.length === REACTIONS.length + AGENT_REGISTRY_PROJECTIONS.length;
+      return complete && reached && isDeepStrictEqual(await ends(), before);
     });
   }
 
