@@ -32,6 +32,8 @@ function settings({ url, applicationName, searchPath, statementTimeoutMs }: Conn
     connectionString: url,
     application_name: applicationName.slice(0, 63),
     types: columnTypes,
+    // A statement does not wait for the answer to the one before unless its sender does: a round trip costs more than most.
+    pipeline: true,
     keepAlive: true,
     keepAliveInitialDelayMillis: 10_000,
     ...(searchPath ? { options: `-c search_path=${searchPath}` } : {}),
@@ -97,8 +99,10 @@ export async function rowsOf<Row>(
   client: ClientBase,
   sql: string,
   params?: readonly unknown[],
+  /** Under which the connection keeps the statement. */
+  name?: string,
 ): Promise<Row[]> {
-  const result = await client.query(sql, params as unknown[] | undefined);
+  const result = await client.query({ text: sql, values: params as unknown[] | undefined, name });
   const last: unknown = Array.isArray(result) ? result.at(-1) : result;
   return (last as { rows: Row[] }).rows;
 }

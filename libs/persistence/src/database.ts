@@ -40,12 +40,12 @@ class Door {
     readonly connection: ConnectionOptions & { waitMs: number },
   ) {}
 
-  async run<T>(name: string, begin: string, work: (tx: Tx) => Promise<T>): Promise<T> {
+  async run<T>(name: string, begin: string, work: (tx: Tx) => Promise<T>, prepared = false): Promise<T> {
     refuseInsideTransaction(name);
     try {
       const client = await this.open.pool.connect();
       if (!this.checked) await this.check(client);
-      return await transact(client, name, begin, work);
+      return await transact(client, { name, begin, prepared }, work);
     } catch (error) {
       throw translated(error);
     }
@@ -116,11 +116,13 @@ class PostgresDatabase implements Database {
     const door = this.acrossDoor();
     const isolation = options.repeatableRead ? ' ISOLATION LEVEL REPEATABLE READ' : '';
     const commit = options.synchronousCommit === false ? '; SET LOCAL synchronous_commit = off' : '';
+    const plans = options.repeated ? '; SET LOCAL enable_seqscan = off' : '';
     const name = escapeLiteral(`${door.connection.applicationName}: ${reason}`.slice(0, 63));
     return door.run(
       `acrossOrgs (${reason})`,
-      `BEGIN${isolation}; SET LOCAL application_name = ${name}${commit}`,
+      `BEGIN${isolation}; SET LOCAL application_name = ${name}${commit}${plans}`,
       work,
+      options.repeated,
     );
   }
 

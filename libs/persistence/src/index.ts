@@ -37,6 +37,7 @@ export type { ProjectionOptions } from './projection-options';
 export { rebuildAndCompare, SourceTooShort } from './rebuild';
 export type { RebuildOptions, Verification } from './rebuild';
 export { records } from './records';
+export { Statements } from './statements';
 export type { TableComparison, TableForms } from './compare-tables';
 export { eventsOf, mayHold, UnreadableCommit } from './projected-events';
 export type { ProjectedEvent } from './projected-events';

@@ -142,11 +142,14 @@ class Projector {
     await db.acrossOrgs(
       `project ${projection.name}`,
       async (tx) => {
-        if (!(await moveCheckpoint(tx, projection, this.checkpoint.stored, last)))
-          throw new LockLost('Another projector moved the checkpoint');
-        if (commits.length > 0) await this.apply(tx, commits);
+        const moving = moveCheckpoint(tx, projection, this.checkpoint.stored, last);
+        const applying = commits.length > 0 ? this.apply(tx, commits) : Promise.resolve();
+        const [moved, applied] = await Promise.allSettled([moving, applying]);
+        if (moved.status === 'rejected') throw moved.reason;
+        if (!moved.value) throw new LockLost('Another projector moved the checkpoint');
+        if (applied.status === 'rejected') throw applied.reason;
       },
-      { synchronousCommit: false },
+      { synchronousCommit: false, repeated: true },
     );
     this.checkpoint.store(last);
     this.failures = 0;

@@ -1,3 +1,4 @@
+import { Statements } from './statements';
 import type { Tx } from './types';
 
 /** A table whose rows are read into memory, changed by events and written back, in a statement each. */
@@ -50,27 +51,31 @@ export class RowChanges<Row extends object> {
 
   async save(tx: Tx): Promise<void> {
     const { name, key, columns } = this.table;
-    const gone = [...this.rows]
-      .filter(([, row]) => row === null)
-      .map(([text]) => JSON.parse(text) as unknown);
+    const gone = [...this.rows].filter(([, row]) => row === null).map(([text]) => this.keyFrom(text));
     const kept = [...this.rows.values()].filter((row) => row !== null);
-    if (gone.length) {
-      const same = key.map((column, index) => `t.${column}::text = gone.k ->> ${index}`).join(' AND ');
-      await tx.query(
-        `DELETE FROM ${name} t USING jsonb_array_elements($1::jsonb) AS gone (k) WHERE ${same}`,
-        [JSON.stringify(gone)],
+    const given = `jsonb_populate_recordset(NULL::${name}, $1::jsonb)`;
+    const to = new Statements(tx);
+    if (gone.length > 0) {
+      const same = key.map((column) => `t.${column} = gone.${column}`).join(' AND ');
+      to.send(`DELETE FROM ${name} t USING ${given} gone WHERE ${same}`, [JSON.stringify(gone)]);
+    }
+    if (kept.length > 0) {
+      const all = [...key, ...columns].join(', ');
+      const settings = columns.map((column) => `${column} = EXCLUDED.${column}`).join(', ');
+      to.send(
+        `INSERT INTO ${name} (${all}) SELECT ${all} FROM ${given} ON CONFLICT (${key.join(', ')}) DO UPDATE SET ${settings}`,
+        [JSON.stringify(kept)],
       );
     }
-    if (kept.length === 0) return;
-    const all = [...key, ...columns].join(', ');
-    await tx.query(
-      `INSERT INTO ${name} (${all}) SELECT ${all} FROM jsonb_populate_recordset(NULL::${name}, $1::jsonb)
-       ON CONFLICT (${key.join(', ')}) DO UPDATE SET ${columns.map((column) => `${column} = EXCLUDED.${column}`).join(', ')}`,
-      [JSON.stringify(kept)],
-    );
+    await to.done();
   }
 
   private keyOf(row: Partial<Row>): string {
     return JSON.stringify(this.table.key.map((column) => row[column]));
+  }
+
+  private keyFrom(text: string): object {
+    const values = JSON.parse(text) as unknown[];
+    return Object.fromEntries(this.table.key.map((column, index) => [column, values[index]]));
   }
 }

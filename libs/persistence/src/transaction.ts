@@ -1,6 +1,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
-import type { ClientBase, PoolClient } from 'pg';
+import type { Client, ClientBase, PoolClient } from 'pg';
 import { rowsOf } from './connections';
+import { statementName } from './statement-names';
 import { isPassing, SecondConnection, TransactionMisused } from './database.errors';
 import type { Tx } from './types';
 
@@ -18,19 +19,31 @@ export function refuseInsideTransaction(asked: string): void {
   if (outer?.open) throw new SecondConnection(asked, outer.name);
 }
 
+/** What is asked in the same turn of the event loop goes out with one system call. */
+function sendTogether(client: ClientBase): void {
+  // Whatever a pool hands out is a whole client.
+  const { stream } = (client as Client).connection;
+  stream.cork();
+  process.nextTick(() => stream.uncork());
+}
+
 /** A transaction's door: closed at the end, so that a forgotten promise cannot write into somebody else's transaction. */
 class OpenTx implements Tx {
   private running = 0;
   private open = true;
 
-  constructor(private readonly client: ClientBase) {}
+  constructor(
+    private readonly client: ClientBase,
+    private readonly prepared: boolean,
+  ) {}
 
   async query<Row>(sql: string, params?: readonly unknown[]): Promise<Row[]> {
     if (!this.open)
       throw new TransactionMisused('A query came after its transaction had ended; await every query inside');
     this.running++;
+    sendTogether(this.client);
     try {
-      return await rowsOf<Row>(this.client, sql, params);
+      return await rowsOf<Row>(this.client, sql, params, this.prepared ? statementName(sql) : undefined);
     } finally {
       this.running--;
     }
@@ -43,10 +56,18 @@ class OpenTx implements Tx {
   }
 }
 
-async function perform<T>(client: ClientBase, begin: string, work: (tx: Tx) => Promise<T>): Promise<T> {
-  await client.query(begin);
-  const tx = new OpenTx(client);
+async function perform<T>(
+  client: ClientBase,
+  { begin, prepared }: Transaction,
+  work: (tx: Tx) => Promise<T>,
+): Promise<T> {
+  // What the work asks follows at once: without its BEGIN the connection is lost, and all of it fails.
+  sendTogether(client);
+  const begun = client.query(begin);
+  begun.catch(() => undefined);
+  const tx = new OpenTx(client, prepared);
   const result = await work(tx);
+  await begun;
   tx.close();
   const { command } = await client.query('COMMIT');
   // The server answers ROLLBACK to the COMMIT of a failed transaction: some error inside was swallowed.
@@ -55,10 +76,15 @@ async function perform<T>(client: ClientBase, begin: string, work: (tx: Tx) => P
   return result;
 }
 
+/** A statement that the connection keeps gives other columns since a migration; it would be refused for ever. */
+const isOutdatedPlan = (error: unknown): boolean =>
+  Object(error).code === '0A000' && Object(error).routine === 'RevalidateCachedQuery';
+
 /** Rolls back; true where the connection is known to be clean afterwards. */
 async function rolledBack(client: ClientBase, error: unknown): Promise<boolean> {
   // After a lost connection or a time-out on our side nobody knows what the server is doing on it.
   if (isPassing(error) && !('severity' in Object(error))) return false;
+  if (isOutdatedPlan(error)) return false;
   try {
     await client.query('ROLLBACK');
     return true;
@@ -67,16 +93,23 @@ async function rolledBack(client: ClientBase, error: unknown): Promise<boolean> 
   }
 }
 
+export interface Transaction {
+  name: string;
+  /** Statements that open it. */
+  begin: string;
+  /** Whether its statements are kept by the connection. */
+  prepared: boolean;
+}
+
 /** Runs `work` between `begin` and COMMIT on a client of a pool, and gives the client back, or destroys it where its state is not known. */
 export async function transact<T>(
   client: PoolClient,
-  name: string,
-  begin: string,
+  transaction: Transaction,
   work: (tx: Tx) => Promise<T>,
 ): Promise<T> {
-  const holding: Held = { name, open: true };
+  const holding: Held = { name: transaction.name, open: true };
   try {
-    const result = await held.run(holding, () => perform(client, begin, work));
+    const result = await held.run(holding, () => perform(client, transaction, work));
     client.release();
     return result;
   } catch (error) {

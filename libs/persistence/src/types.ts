@@ -24,6 +24,11 @@ export interface TransactionOptions {
   repeatableRead?: boolean;
   /** False: the commit may be lost if the database crashes (never half of it). For what a checkpoint repeats. */
   synchronousCommit?: boolean;
+  /**
+   * The same statements come again and again, for few rows each: they are planned once a connection, and rows are found by
+   * index even where the table was small when that was done.
+   */
+  repeated?: boolean;
 }
 
 /** One connection, held until it is closed. */

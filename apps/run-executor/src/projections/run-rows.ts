@@ -47,8 +47,10 @@ export async function findRows(tx: Tx, commits: readonly ReadCommit[]): Promise<
       if (conversation) conversations.add(conversation.conversationId);
     }
   }
-  const loaded = await tx.query<LoadedRun>(LOAD_RUNS, [[...runs]]);
-  const tombstones = await tx.query<Tombstone>(LOAD_TOMBSTONES, [[...orgs], [...conversations]]);
+  const [loaded, tombstones] = await Promise.all([
+    tx.query<LoadedRun>(LOAD_RUNS, [[...runs]]),
+    tx.query<Tombstone>(LOAD_TOMBSTONES, [[...orgs], [...conversations]]),
+  ]);
   return {
     runs: loaded.flatMap((row) => (row.org_id === null ? [] : [imageOf(row, row.org_id)])),
     deletedRuns: new Set(loaded.flatMap((row) => (row.deleted ? [row.run_id] : []))),

@@ -1,4 +1,4 @@
-import { records } from '@runyard/persistence';
+import { records, Statements } from '@runyard/persistence';
 import type { Tx } from '@runyard/persistence';
 import { BESIDE_DEPARTURES } from './departures';
 import { isUuid } from './commits';
@@ -6,11 +6,6 @@ import type { RunBatch } from './run-batch';
 import { isEnded } from './run-image';
 import type { OfRun, RunImage } from './run-image';
 import * as sql from './run-statements';
-
-/** Runs a statement over records; nothing to do is no statement. */
-async function write(tx: Tx, statement: string, rows: readonly object[], ...more: string[]): Promise<void> {
-  if (rows.length > 0) await tx.query(statement, [records(rows), ...more]);
-}
 
 /**
  * Writes what a batch came to. In this order, because: what is deleted makes room; runs that end free the unique place that
@@ -20,24 +15,24 @@ export async function writeBatch(tx: Tx, batch: RunBatch): Promise<void> {
   const touched = batch.touched();
   const fresh = touched.filter(({ birth }) => birth !== null);
   const known = touched.filter(({ birth }) => birth === null);
-  await writeDeletions(tx, batch);
-  await writeEnds(tx, known.filter(isEnded));
-  await write(tx, sql.UPDATE_RUNS, known.filter((image) => !isEnded(image)).map(moved));
-  await writeBirths(tx, batch, fresh);
-  await write(
-    tx,
+  const to = new Statements(tx);
+  writeDeletions(to, batch);
+  writeEnds(to, known.filter(isEnded));
+  to.add(sql.UPDATE_RUNS, known.filter((image) => !isEnded(image)).map(moved));
+  writeBirths(to, batch, fresh);
+  to.add(
     sql.INSERT_STEPS,
     touched.flatMap(({ steps }) => steps),
   );
   const unfinished = touched.filter((image) => !isEnded(image));
-  await write(tx, sql.INSERT_ENTRIES, unfinished.flatMap(entriesOf));
-  await write(tx, sql.KEEP_PROGRESS, unfinished.map(progressOf));
-  await writeOperations(tx, batch, touched);
+  to.add(sql.INSERT_ENTRIES, unfinished.flatMap(entriesOf));
+  to.add(sql.KEEP_PROGRESS, unfinished.map(progressOf));
+  writeOperations(to, batch, touched);
+  await to.done();
 }
 
-async function writeDeletions(tx: Tx, batch: RunBatch): Promise<void> {
-  await write(
-    tx,
+function writeDeletions(to: Statements, batch: RunBatch): void {
+  to.add(
     sql.DELETE_RUNS,
     batch.deletions.map(({ image, sequence, time }) => ({
       ...identity(image),
@@ -51,25 +46,24 @@ async function writeDeletions(tx: Tx, batch: RunBatch): Promise<void> {
       deleted_at: time,
     })),
   );
-  await write(tx, sql.ERASE_RUNS, batch.erased);
-  await write(tx, sql.DELETE_CONVERSATIONS, [...batch.conversations.deletions.values()]);
+  to.add(sql.ERASE_RUNS, batch.erased);
+  to.add(sql.DELETE_CONVERSATIONS, [...batch.conversations.deletions.values()]);
 }
 
-async function writeEnds(tx: Tx, ended: readonly RunImage[]): Promise<void> {
-  await write(tx, sql.END_RUNS, ended.map(moved), records(ended.flatMap(entriesOf)));
+function writeEnds(to: Statements, ended: readonly RunImage[]): void {
+  to.add(sql.END_RUNS, ended.map(moved), records(ended.flatMap(entriesOf)));
 }
 
-async function writeBirths(tx: Tx, batch: RunBatch, fresh: readonly RunImage[]): Promise<void> {
+function writeBirths(to: Statements, batch: RunBatch, fresh: readonly RunImage[]): void {
   const conversations = [...batch.conversations.rows.values()].map((row) => ({
     ...row,
     user_id: isUuid(row.user_id) ? row.user_id : null,
   }));
-  if (batch.references.size > 0) await tx.query(BESIDE_DEPARTURES);
-  await write(tx, sql.ADD_REFERENCES, [...batch.references.values()]);
-  await write(tx, sql.ADD_CONVERSATIONS, conversations);
-  await write(tx, sql.KEEP_CONVERSATIONS, [...batch.conversations.keeps.values()]);
-  await write(
-    tx,
+  if (batch.references.size > 0) to.send(BESIDE_DEPARTURES);
+  to.add(sql.ADD_REFERENCES, [...batch.references.values()]);
+  to.add(sql.ADD_CONVERSATIONS, conversations);
+  to.add(sql.KEEP_CONVERSATIONS, [...batch.conversations.keeps.values()]);
+  to.add(
     sql.INSERT_RUNS,
     fresh.map((image) => newborn(image, batch)),
   );
@@ -85,7 +79,7 @@ const newborn = (image: RunImage, batch: RunBatch): object => ({
     : [],
 });
 
-async function writeOperations(tx: Tx, batch: RunBatch, touched: readonly RunImage[]): Promise<void> {
+function writeOperations(to: Statements, batch: RunBatch, touched: readonly RunImage[]): void {
   const keys = touched
     .filter((image) => image.birth !== null || isEnded(image))
     .map((image) => ({ ...identity(image), digest: image.request_digest, ended: isEnded(image) }));
@@ -98,13 +92,13 @@ async function writeOperations(tx: Tx, batch: RunBatch, touched: readonly RunIma
   const erased = batch.erased.map((row) => ({ ...row, ended: true }));
   // A run may have been deleted and erased in one batch; a statement takes each row once.
   const all = new Map([...keys, ...deleted, ...fenced, ...erased].map((key) => [key.run_id, key]));
-  await write(tx, sql.KEEP_KEYS, [...all.values()]);
+  to.add(sql.KEEP_KEYS, [...all.values()]);
   const driven = touched.flatMap((image) => (image.driver ? [{ ...identity(image), ...image.driver }] : []));
-  await write(tx, sql.SET_DRIVERS, driven);
+  to.add(sql.SET_DRIVERS, driven);
   const left = touched.filter(({ birth, driver }) => driver === null && birth === null);
   const gone = batch.deletions.map(({ image }) => image);
   const undriven = [...left, ...gone, ...batch.erased].map(({ run_id }) => run_id);
-  if (undriven.length > 0) await tx.query(sql.CLEAR_DRIVERS, [undriven]);
+  if (undriven.length > 0) to.send(sql.CLEAR_DRIVERS, [undriven]);
 }
 
 const identity = ({ run_id, org_id }: RunImage): OfRun => ({ run_id, org_id });
