@@ -2,6 +2,7 @@ import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import type { INestApplicationContext } from '@nestjs/common';
 import { OpsServer, opsTargetOf, startService } from '@runyard/service';
+import { JointTails } from '@runyard/event-log';
 import type { ServiceConfig } from '@runyard/service';
 import { GATEWAY_DEFAULTS } from '../../apps/gateway/src/config';
 import { startGateway } from '../../apps/gateway/src/http.module';
@@ -55,11 +56,11 @@ export class Platform {
     for (const folder of Object.values(folders)) mkdirSync(folder, { recursive: true, mode: 0o700 });
     const apps: INestApplicationContext[] = [];
     try {
-      for (const module of hostedModules((service) => configFor(stack, service, options), options))
+      const hosting = { stack, folders, options, tails: new JointTails() };
+      for (const module of hostedModules((service) => configFor(hosting, service), options))
         apps.push(await startService(module));
-      if (options.executor)
-        apps.push(await startService(RunExecutorModule.forRoot(executorConfig(stack, folders, options))));
-      const gateway = await startGateway(gatewayConfig(stack, options));
+      if (options.executor) apps.push(await startService(RunExecutorModule.forRoot(executorConfig(hosting))));
+      const gateway = await startGateway(gatewayConfig(hosting));
       const targets = [...apps, gateway.app].map(opsTargetOf);
       const at = options.opsPort === null ? null : { host: '127.0.0.1', port: options.opsPort };
       return new Platform(stack, gateway, folders, apps, at && (await OpsServer.listen(at, targets)));
@@ -104,9 +105,18 @@ export class Platform {
   }
 }
 
-function configFor(stack: Stack, service: string, options: PlatformOptions): ServiceConfig {
+/** What the services of this process ask of the platform. */
+interface Hosting {
+  stack: Stack;
+  folders: Platform['folders'];
+  options: PlatformOptions;
+  /** One reading of a stream for all of them. */
+  tails: JointTails;
+}
+
+function configFor({ stack, options, tails }: Hosting, service: string): ServiceConfig {
   return {
-    nats: { servers: [stack.natsUrl] },
+    nats: { servers: [stack.natsUrl], tails },
     database: { url: stack.urlOf(service), acrossUrl: stack.acrossUrlOf(service), poolSize: 10 },
     ops: null,
     logLevel: options.logLevel,
@@ -116,21 +126,17 @@ function configFor(stack: Stack, service: string, options: PlatformOptions): Ser
   };
 }
 
-const executorConfig = (
-  stack: Stack,
-  folders: Platform['folders'],
-  options: PlatformOptions,
-): ExecutorConfig => ({
+const executorConfig = (hosting: Hosting): ExecutorConfig => ({
   ...EXECUTOR_DEFAULTS,
-  service: configFor(stack, 'run-executor', options),
-  recordingsDir: folders.recordings,
-  secretsDir: folders.secrets,
-  ...options.executor,
+  service: configFor(hosting, 'run-executor'),
+  recordingsDir: hosting.folders.recordings,
+  secretsDir: hosting.folders.secrets,
+  ...hosting.options.executor,
 });
 
-const gatewayConfig = (stack: Stack, options: PlatformOptions) => ({
+const gatewayConfig = (hosting: Hosting) => ({
   ...GATEWAY_DEFAULTS,
-  service: configFor(stack, 'gateway', options),
-  http: { ...GATEWAY_DEFAULTS.http, port: options.httpPort },
-  rate: { quota: options.ratePerMinute ?? GATEWAY_DEFAULTS.rate.quota, windowSeconds: 60 },
+  service: configFor(hosting, 'gateway'),
+  http: { ...GATEWAY_DEFAULTS.http, port: hosting.options.httpPort },
+  rate: { quota: hosting.options.ratePerMinute ?? GATEWAY_DEFAULTS.rate.quota, windowSeconds: 60 },
 });

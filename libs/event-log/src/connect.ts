@@ -11,7 +11,7 @@ import { QueueWorker } from './queue.consumer';
 import { checkServer, withoutLogin } from './server';
 import type { Patience } from './stream-api';
 import type { Interruption, TailParts } from './reading';
-import { jointTails } from './joint-tail';
+import { jointTails, JointTails } from './joint-tails';
 import type { WorkQueues } from './queue';
 import type { EventLog, Notice } from './types';
 
@@ -30,6 +30,8 @@ export interface ConnectOptions {
   limitMs?: number;
   /** Hears what operators should know. */
   onNotice?: (notice: Notice) => void;
+  /** Readings that it has in common with other connections of this process to the same server. Default: its own. */
+  tails?: JointTails;
   /** The clock, epoch ms. Default Date.now. */
   now?: () => number;
 }
@@ -125,7 +127,7 @@ function assemble(connection: NatsConnection, options: ConnectOptions): EventLog
   const workers = new Set<QueueWorker>();
   return {
     connection,
-    log: eventLog(parts, new Appender(exchange, history, patience, now)),
+    log: eventLog(parts, new Appender(exchange, history, patience, now), options.tails ?? new JointTails()),
     queues: workQueues({ ...parts, now }, workers, patience),
     async close() {
       await Promise.all([...workers].map((worker) => worker.stop()));
@@ -135,9 +137,9 @@ function assemble(connection: NatsConnection, options: ConnectOptions): EventLog
   };
 }
 
-function eventLog(parts: TailParts, appender: Appender): EventLog {
+function eventLog(parts: TailParts, appender: Appender, tails: JointTails): EventLog {
   const { history } = parts;
-  const tailBatches = jointTails(parts);
+  const tailBatches = jointTails(parts, tails);
   return {
     append: (commit) => appender.append(commit),
     read: async (subject, after = 0) => (await history.read(subject, after)).map(decodeCommit),

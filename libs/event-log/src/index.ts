@@ -14,6 +14,7 @@ export { formatPosition, parsePosition, type Position } from './position';
 export * from './queue';
 export { MINIMUM_SERVER, UnreliableServer, checkServer } from './server';
 export { JointReads } from './joint-reads';
+export { JointTails } from './joint-tails';
 export { streamSource, type StreamSource } from './source';
 export { applyStreams, differences, verifyStreams, type StreamDefinition } from './streams';
 export * from './types';

@@ -1,4 +1,5 @@
 import { JointTail } from './joint-tail';
+import type { PacedTail, TailSource } from './joint-tail';
 import type { RawCommit, TailOptions } from './types';
 
 const turn = () => new Promise((resolve) => setImmediate(resolve));
@@ -55,7 +56,11 @@ class Stream {
   }
 }
 
-function follow(joint: JointTail, after: number, gate: () => Promise<void> = async () => undefined) {
+function follow(
+  joint: { read(options: PacedTail): AsyncGenerator<RawCommit[]> },
+  after: number,
+  gate: () => Promise<void> = async () => undefined,
+) {
   const abort = new AbortController();
   const got: number[] = [];
   const done = (async () => {
@@ -69,8 +74,14 @@ function follow(joint: JointTail, after: number, gate: () => Promise<void> = asy
 }
 
 const numbers = (from: number, to: number) => Array.from({ length: to - from + 1 }, (_, i) => from + i);
-const joint = (stream: Stream, mostBytes?: number, check = async () => undefined as void) =>
-  new JointTail((options) => stream.tail(options), check, mostBytes);
+/** A joint tail of readers with one connection. */
+function joint(stream: Stream, mostBytes?: number, check = async () => undefined as void) {
+  const tail = new JointTail(mostBytes);
+  return over(tail, { tail: (options) => stream.tail(options), check });
+}
+const over = (tail: JointTail, source: TailSource) => ({
+  read: (options: PacedTail) => tail.read(options, source),
+});
 
 it('reads a stream once, whoever follows it, and ends with the last of them', async () => {
   const stream = new Stream();
@@ -136,6 +147,28 @@ it('tells everybody who follows what the stream threw, and starts anew for who c
   expect(stream.open).toBe(0);
 });
 
+it('goes on over another connection where the one that read is lost, whose own readers hear of it', async () => {
+  const [lost, kept] = [new Stream(), new Stream()];
+  for (const stream of [lost, kept]) stream.append(3);
+  const tail = new JointTail();
+  const through = (stream: Stream) =>
+    over(tail, { tail: (options) => stream.tail(options), check: async () => undefined });
+  const first = follow(through(lost), 0);
+  await until(() => first.got.length === 3);
+  const second = follow(through(kept), 3);
+  lost.append(1);
+  await until(() => second.got.length === 1);
+  expect(kept.opened).toEqual([]);
+  lost.fail(new Error('The connection is closed'));
+  await expect(first.done).rejects.toThrow('closed');
+  kept.append(3);
+  await until(() => second.got.at(-1) === 6);
+  expect(second.got).toEqual([4, 5, 6]);
+  expect(kept.opened).toEqual([4]);
+  await second.stop();
+  expect([lost.open, kept.open]).toEqual([0, 0]);
+});
+
 it('refuses a position beyond the stream also where others follow it already', async () => {
   const stream = new Stream();
   const tail = joint(stream, undefined, async () => {
@@ -155,7 +188,7 @@ it('begins in a hurry where somebody waited before it had begun', async () => {
     pace?.onHurry?.(() => told++);
     yield [commit(1)];
   };
-  const tail = new JointTail(idle, async () => undefined);
+  const tail = over(new JointTail(), { tail: idle, check: async () => undefined });
   let hurry = (): void => undefined;
   const pace = { gatherMs: 10, onHurry: (tell: () => void) => ((hurry = tell), () => undefined) };
   const reader = tail.read({ after: 0, pace, signal: new AbortController().signal });

@@ -1,16 +1,28 @@
-import type { LogStream } from '@runyard/contracts';
 import { Hurries } from './hurries';
-import type { TailParts } from './reading';
-import { checkReach, tailBatches } from './tail';
 import type { Pace } from './pacing';
 import type { RawCommit, TailOptions } from './types';
 
 type TailOf = (options: TailOptions) => AsyncGenerator<RawCommit[]>;
 
+/** How a connection reads one stream. */
+export interface TailSource {
+  tail: TailOf;
+  /** Throws CheckpointAhead where the stream does not reach a position. */
+  check(after: number): Promise<void>;
+}
+
 interface Reader {
   /** Sequence of the last commit that it has. */
   after: number;
   pace: Pace;
+  source: TailSource;
+}
+
+interface Reading {
+  /** Whose connection it goes over. */
+  of: TailSource;
+  next(): Promise<void>;
+  stop(): Promise<unknown>;
 }
 
 /** A tail's options with a pace: a reader that needs each commit at once reads by itself. */
@@ -23,6 +35,7 @@ export type PacedTail = TailOptions & { pace: Pace };
  * 2. What is kept in memory is what the slowest reader has not taken, up to MOST_BYTES; a slower one reads on by itself
  *    until it has caught up, so that nobody waits for it.
  * 3. More is read only when somebody has taken everything.
+ * 4. A reader fails with its own connection only, never with that of another.
  */
 export class JointTail {
   private readonly readers = new Set<Reader>();
@@ -31,18 +44,13 @@ export class JointTail {
   /** `batches` hold every commit with a sequence above `start`. */
   private start = 0;
   private readonly hurries = new Hurries();
-  private source: { next(): Promise<void>; stop(): Promise<unknown> } | undefined;
+  private reading: Reading | undefined;
 
-  constructor(
-    private readonly tail: TailOf,
-    /** Throws CheckpointAhead where the stream does not reach a position. */
-    private readonly check: (after: number) => Promise<void>,
-    private readonly mostBytes = MOST_BYTES,
-  ) {}
+  constructor(private readonly mostBytes = MOST_BYTES) {}
 
-  /** As `tailBatches`. */
-  async *read({ after, signal, pace }: PacedTail): AsyncGenerator<RawCommit[]> {
-    const reader = { after, pace };
+  /** As `tailBatches`. Readers of several connections may follow; a reading whose connection is lost is begun anew by another. */
+  async *read({ after, signal, pace }: PacedTail, source: TailSource): AsyncGenerator<RawCommit[]> {
+    const reader = { after, pace, source };
     this.readers.add(reader);
     const calm = pace.onHurry?.(() => this.hurries.tell());
     try {
@@ -60,11 +68,11 @@ export class JointTail {
 
   /** By itself, until what is kept begins at or before its position. The first reader's position is where that is. */
   private async *catchUp(reader: Reader, signal: AbortSignal): AsyncGenerator<RawCommit[]> {
-    if (!this.source) return this.begin(reader.after);
-    if (this.covers(reader)) return this.check(reader.after);
+    if (!this.reading) return this.begin(reader);
+    if (this.covers(reader)) return reader.source.check(reader.after);
     const alone = new AbortController();
-    const { after, pace } = reader;
-    for await (const batch of this.tail({ after, pace, signal: AbortSignal.any([signal, alone.signal]) })) {
+    const { after, pace, source } = reader;
+    for await (const batch of source.tail({ after, pace, signal: AbortSignal.any([signal, alone.signal]) })) {
       reader.after = batch.at(-1)?.sequence ?? reader.after;
       yield batch;
       if (this.covers(reader)) alone.abort();
@@ -72,10 +80,10 @@ export class JointTail {
   }
 
   private async *follow(reader: Reader, signal: AbortSignal): AsyncGenerator<RawCommit[]> {
-    while (!signal.aborted && this.source && this.covers(reader)) {
+    while (!signal.aborted && this.reading && this.covers(reader)) {
       const batch = this.nextFor(reader);
       if (!batch) {
-        await orAborted(this.source.next(), signal);
+        await this.more(reader, this.reading, signal);
         continue;
       }
       reader.after = batch.at(-1)?.sequence ?? reader.after;
@@ -84,8 +92,16 @@ export class JointTail {
     }
   }
 
+  private async more(reader: Reader, reading: Reading, signal: AbortSignal): Promise<void> {
+    try {
+      await orAborted(reading.next(), signal);
+    } catch (error) {
+      if (reading.of === reader.source) throw error;
+    }
+  }
+
   private covers({ after }: Reader): boolean {
-    return this.source !== undefined && after >= this.start;
+    return this.reading !== undefined && after >= this.start;
   }
 
   private nextFor({ after }: Reader): RawCommit[] | undefined {
@@ -95,14 +111,15 @@ export class JointTail {
       : batch?.filter(({ sequence }) => sequence > after);
   }
 
-  private begin(after: number): void {
+  private begin({ after, source }: Reader): void {
     this.start = after;
     const stopping = new AbortController();
-    const batches = this.tail({ after, signal: stopping.signal, pace: this.jointPace() });
-    let reading: Promise<void> | undefined;
-    this.source = {
+    const batches = source.tail({ after, signal: stopping.signal, pace: this.jointPace() });
+    let pulling: Promise<void> | undefined;
+    this.reading = {
+      of: source,
       // One question at a time, whoever asks; all who wait hear of its answer, also of its failure.
-      next: () => (reading ??= this.pull(batches).finally(() => (reading = undefined))),
+      next: () => (pulling ??= this.pull(batches).finally(() => (pulling = undefined))),
       // A reading that is not asked for more would not notice the abort, and leave its consumer behind.
       stop: () => {
         stopping.abort();
@@ -123,16 +140,16 @@ export class JointTail {
   }
 
   private async pull(batches: AsyncGenerator<RawCommit[]>): Promise<void> {
-    const { source } = this;
+    const { reading } = this;
     try {
       const { done, value } = await batches.next();
-      if (this.source !== source) return;
+      if (this.reading !== reading) return;
       if (done) return await this.stop();
       this.batches.push(value);
       for (const { body } of value) this.bytes += body.byteLength;
       this.trim();
     } catch (error) {
-      if (this.source === source) await this.stop();
+      if (this.reading === reading) await this.stop();
       throw error;
     }
   }
@@ -149,11 +166,11 @@ export class JointTail {
   }
 
   private async stop(): Promise<void> {
-    const { source } = this;
-    this.source = undefined;
+    const { reading } = this;
+    this.reading = undefined;
     this.batches = [];
     this.bytes = 0;
-    await source?.stop();
+    await reading?.stop();
   }
 }
 
@@ -171,22 +188,4 @@ async function orAborted(work: Promise<void>, signal: AbortSignal): Promise<void
     signal.removeEventListener('abort', leave);
     work.catch(() => undefined);
   }
-}
-
-/** Tails of whole streams, joint per stream; a tail with a filter or without a pace is one of its own. */
-export function jointTails(
-  parts: TailParts,
-): (stream: LogStream, options: TailOptions) => AsyncGenerator<RawCommit[]> {
-  const joint = new Map<LogStream, JointTail>();
-  return (stream, options) => {
-    const { pace } = options;
-    if (options.filter !== undefined || !pace) return tailBatches(parts, stream, options);
-    const known = joint.get(stream);
-    if (known) return known.read({ ...options, pace });
-    const check = async (after: number) =>
-      checkReach(stream, after, undefined, await parts.history.state(stream));
-    const tail = new JointTail((of) => tailBatches(parts, stream, of), check);
-    joint.set(stream, tail);
-    return tail.read({ ...options, pace });
-  };
 }

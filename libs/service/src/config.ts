@@ -1,3 +1,4 @@
+import type { JointTails } from '@runyard/event-log';
 import { z } from 'zod';
 import type { TraceConfig } from './trace-exporter';
 
@@ -78,7 +79,8 @@ export const serviceEnv = z.object({
 
 /** What every service needs to run; built by {@link readConfig} or passed in by a launcher that hosts several services. */
 export interface ServiceConfig {
-  nats: { servers: string[]; user?: string; password?: string };
+  /** `tails`: readings in common with other services of the process. */
+  nats: { servers: string[]; user?: string; password?: string; tails?: JointTails };
   /** `url` is the login under row-level security, `acrossUrl` the one of projectors and sweeps, `ownerUrl` migrates at start. */
   database: { url: string; acrossUrl: string; ownerUrl?: string; poolSize: number };
   /** Where /live, /ready and /metrics answer; null: nowhere (a launcher serves them); port 0: any free one. */

@@ -24,12 +24,13 @@ export async function connectResources(
   logger: Logger,
 ): Promise<Resources> {
   const { name: service, config, projections = [], archives = [] } = options;
-  const { servers, user, password } = config.nats;
+  const { servers, user, password, tails } = config.nats;
   const { url, acrossUrl, poolSize } = config.database;
   const bus = await connectEventLog({
     servers,
     user,
     pass: password,
+    tails,
     name: service,
     onNotice: (notice) => report(logger, notice),
   });
