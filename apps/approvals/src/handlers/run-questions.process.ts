@@ -94,7 +94,7 @@ const ENDED: Readonly<Record<string, string>> = {
 };
 
 /** A question is to be listed within a second; steps of runs come by the thousand and ask nobody. */
-const GATHER_MS = 50;
+const GATHER_MS = 100;
 
 /** Steps of runs come by the thousand and most runs ask nobody; what concerns nobody here is passed by without being read. */
 export function ofAskers(reaction: Projection): Projection {

@@ -21,7 +21,7 @@ import type { Ledger, TreeSpend } from './ledger.process';
 /** Data: name of the reaction, listed in the README; its checkpoint is kept under it. */
 const NAME = 'ledger-settlements';
 /** A run that has ended may wait a moment for others: those of an owner share a commit. */
-const GATHER_MS = 50;
+const GATHER_MS = 200;
 /** More lines than this are added up by agent and model: a settlement must fit its commit. */
 const MOST_LINES = 500;
 

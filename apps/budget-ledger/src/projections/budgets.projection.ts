@@ -16,7 +16,7 @@ export const BUDGETS: Projection = {
   name: 'budgets',
   version: 1,
   stream: 'BUDGETS',
-  gatherMs: 50,
+  gatherMs: 200,
   async apply(tx, commits) {
     const events = commits
       .flatMap((commit) => eventsOf<BudgetEvent>(commit, BUDGET_EVENTS))

@@ -16,7 +16,7 @@ const TABLE: RowTable<BulkRow> = {
 };
 
 /** Without it each commit of every run would come by itself, to a reader that nearly none concerns (ADR 0019). */
-const GATHER_MS = 100;
+const GATHER_MS = 250;
 
 /** Written with nothing but their run, and again with their result. */
 const SAVE_RUNS = `

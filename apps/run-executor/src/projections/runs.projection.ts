@@ -11,7 +11,7 @@ import { writeBatch } from './run-writes';
 /** Larger batches are applied in parts, so that no parameter outgrows what the server and memory like. Bytes of bodies. */
 const PART_BYTES = 8 * 1024 * 1024;
 /** Short for who looks at a list; long enough for several steps of a quick run to share a transaction and its rows. */
-const GATHER_MS = 100;
+const GATHER_MS = 250;
 /** Bulk actions have rows of their own; here they are known, and nothing comes of them. */
 const KNOWN: ReadonlySet<string> = new Set(
   [RUN_EVENTS, CONVERSATION_EVENTS, ERASURE_EVENTS, BULK_EVENTS].flatMap((events) => Object.keys(events)),

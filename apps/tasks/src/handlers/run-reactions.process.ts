@@ -15,7 +15,7 @@ const ENDS = ['RunSucceeded', 'RunFailed', 'RunCancelled', 'RunSkipped', 'RunDel
 const ERASED = ['RunErased'];
 const CONCERNING = ['RunQueued', ...ENDS, ...ERASED];
 /** A task may wait a moment; steps of runs come by the thousand and concern nobody here. */
-const GATHER_MS = 50;
+const GATHER_MS = 100;
 
 /**
  * The end of a task's run → the task's next phase (P8.2). A run's task is found by its queueing, which comes before its end
