@@ -91,7 +91,7 @@ async function refuseOthers(tx: Tx, stream: string, commits: readonly ProjectedC
 }
 
 /** The stream itself is the first copy, so the second one need not be made commit by commit. */
-const GATHER_MS = 250;
+const GATHER_MS = 100;
 
 /** Copies every commit of a stream, as it lies there, into `archive.event_log`. The one projection that must not be thrown away (P9.3). */
 export function archiveProjection(stream: string): Projection {
