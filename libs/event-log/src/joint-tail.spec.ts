@@ -1,5 +1,6 @@
 import { JointTail } from './joint-tail';
 import type { PacedTail, TailSource } from './joint-tail';
+import { LogUnavailable } from './types';
 import type { RawCommit, TailOptions } from './types';
 
 const turn = () => new Promise((resolve) => setImmediate(resolve));
@@ -159,7 +160,7 @@ it('goes on over another connection where the one that read is lost, whose own r
   lost.append(1);
   await until(() => second.got.length === 1);
   expect(kept.opened).toEqual([]);
-  lost.fail(new Error('The connection is closed'));
+  lost.fail(new LogUnavailable('The connection is closed'));
   await expect(first.done).rejects.toThrow('closed');
   kept.append(3);
   await until(() => second.got.at(-1) === 6);
@@ -167,6 +168,18 @@ it('goes on over another connection where the one that read is lost, whose own r
   expect(kept.opened).toEqual([4]);
   await second.stop();
   expect([lost.open, kept.open]).toEqual([0, 0]);
+});
+
+it('tells readers of every connection what was found of the stream', async () => {
+  const stream = new Stream();
+  stream.append(2);
+  const tail = new JointTail();
+  const through = () => over(tail, { tail: (options) => stream.tail(options), check: async () => undefined });
+  const readers = [follow(through(), 0), follow(through(), 0)];
+  await until(() => readers.every(({ got }) => got.length === 2));
+  stream.fail(new Error('replaced'));
+  for (const { done } of readers) await expect(done).rejects.toThrow('replaced');
+  expect(stream.open).toBe(0);
 });
 
 it('refuses a position beyond the stream also where others follow it already', async () => {

@@ -1,5 +1,6 @@
 import { Hurries } from './hurries';
 import type { Pace } from './pacing';
+import { LogUnavailable } from './types';
 import type { RawCommit, TailOptions } from './types';
 
 type TailOf = (options: TailOptions) => AsyncGenerator<RawCommit[]>;
@@ -35,7 +36,8 @@ export type PacedTail = TailOptions & { pace: Pace };
  * 2. What is kept in memory is what the slowest reader has not taken, up to MOST_BYTES; a slower one reads on by itself
  *    until it has caught up, so that nobody waits for it.
  * 3. More is read only when somebody has taken everything.
- * 4. A reader fails with its own connection only, never with that of another.
+ * 4. A reader fails with its own connection only. Where another's is interrupted that reads for all, it waits with it until
+ *    that is back, or closed.
  */
 export class JointTail {
   private readonly readers = new Set<Reader>();
@@ -96,7 +98,8 @@ export class JointTail {
     try {
       await orAborted(reading.next(), signal);
     } catch (error) {
-      if (reading.of === reader.source) throw error;
+      // Only what is said of the connection is of no concern to readers of another; the stream is everybody's.
+      if (reading.of === reader.source || !(error instanceof LogUnavailable)) throw error;
     }
   }
 

@@ -113,7 +113,8 @@ export class Reading {
       if (this.pull.outstanding === 0) {
         if (pacing.quiet && this.arrived.length === 0) {
           this.pull.request(1);
-          await this.woken();
+          // A connection that is being closed has said so already.
+          if (this.ended === undefined) await this.woken();
           continue;
         }
         await pacing.gather();
