@@ -20,6 +20,7 @@ import type { ProjectionOptions } from './projection-options';
 import type { ProjectedCommit, ProjectorStatus, Tx } from './types';
 
 const LARGEST_BATCH = 1_000;
+const MOVED = 'Another projector moved the checkpoint';
 /** Commits that say nothing to a projection move its stored checkpoint this much later: for those who wait in another process. */
 const PASSED_FOR_MS = 200;
 /** A stream created anew while nothing happened is found at the next commit after this time. */
@@ -143,10 +144,12 @@ class Projector {
       `project ${projection.name}`,
       async (tx) => {
         const moving = moveCheckpoint(tx, projection, this.checkpoint.stored, last);
+        // Whoever has lost the lock must not act a second time on what another did.
+        if (projection.reacts && !(await moving)) throw new LockLost(MOVED);
         const applying = commits.length > 0 ? this.apply(tx, commits) : Promise.resolve();
         const [moved, applied] = await Promise.allSettled([moving, applying]);
         if (moved.status === 'rejected') throw moved.reason;
-        if (!moved.value) throw new LockLost('Another projector moved the checkpoint');
+        if (!moved.value) throw new LockLost(MOVED);
         if (applied.status === 'rejected') throw applied.reason;
       },
       { synchronousCommit: false, repeated: true },

@@ -162,11 +162,11 @@ describe('two projectors of one projection', () => {
     expect(await counters()).toEqual(expected(last));
   });
 
-  test('one that has lost its lock without noticing rolls back: the guarded checkpoint matches no row', async () => {
+  /** A source whose reader loses its lock: a rival applies 1 to 40 between its reading of the checkpoint and its own move. */
+  function overtaken(): CommitSource {
     let moved = false;
-    // The rival moves the checkpoint between this projector's reading of it and its own move.
     const source = countingSource(100);
-    const late: CommitSource = {
+    return {
       state: source.state,
       async *read(after, signal, until) {
         if (!moved) {
@@ -179,8 +179,25 @@ describe('two projectors of one projection', () => {
         yield* source.read(after, signal, until);
       },
     };
-    await projectAll(late, 100);
+  }
+
+  test('one that has lost its lock without noticing rolls back: the guarded checkpoint matches no row', async () => {
+    await projectAll(overtaken(), 100);
     expect(await counters()).toEqual(expected(100));
+  });
+
+  test('one that acts outside of its transaction does nothing there before its checkpoint has moved', async () => {
+    const acted: number[] = [];
+    const reaction: Projection = {
+      ...countingProjection,
+      reacts: true,
+      apply: async (tx, commits) => {
+        acted.push(...commits.map(({ sequence }) => sequence));
+        await countingProjection.apply(tx, commits);
+      },
+    };
+    await projectAll(overtaken(), 100, reaction);
+    expect(acted).toEqual(Array.from({ length: 60 }, (_, index) => 41 + index));
   });
 });
 

@@ -71,6 +71,8 @@ export interface Projection {
    * and where nothing else came the checkpoint follows a moment later, without a transaction for each batch. Pure.
    */
   concerns?(commit: ProjectedCommit): boolean;
+  /** `apply` acts outside of its transaction as well, so that it waits until the checkpoint has moved in it (P8.2). */
+  reacts?: boolean;
   /** Applies commits in order. Runs in the transaction that moves the checkpoint. */
   apply(tx: Tx, commits: readonly ProjectedCommit[]): Promise<void>;
 }

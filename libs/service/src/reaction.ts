@@ -35,6 +35,7 @@ export function reactionProjection(reaction: Reaction, queues: WorkQueues, logge
     version,
     stream,
     filter,
+    reacts: true,
     async apply(tx, commits) {
       for (const commit of commits) await reactTo(commit, tx);
     },

@@ -52,6 +52,7 @@ export class Settlements {
       version: 1,
       stream: 'RUNS',
       gatherMs: GATHER_MS,
+      reacts: true,
       concerns: (commit) => mayHold(commit, CONCERNING),
       apply: (tx, commits) => this.react(tx, commits),
     };
