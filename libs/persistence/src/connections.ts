@@ -27,7 +27,11 @@ const LOCK_TIMEOUT_MS = 5_000;
 /** A transaction that its process forgot holds locks; the server ends it after this. */
 const FORGOTTEN_MS = 60_000;
 
-function settings({ url, applicationName, searchPath, statementTimeoutMs }: ConnectionOptions): ClientConfig {
+function settings(
+  { url, applicationName, searchPath, statementTimeoutMs }: ConnectionOptions,
+  more: readonly string[] = [],
+): ClientConfig {
+  const session = [...(searchPath ? [`search_path=${searchPath}`] : []), ...more];
   return {
     connectionString: url,
     application_name: applicationName.slice(0, 63),
@@ -36,7 +40,7 @@ function settings({ url, applicationName, searchPath, statementTimeoutMs }: Conn
     pipeline: true,
     keepAlive: true,
     keepAliveInitialDelayMillis: 10_000,
-    ...(searchPath ? { options: `-c search_path=${searchPath}` } : {}),
+    ...(session.length > 0 && { options: session.map((setting) => `-c ${setting}`).join(' ') }),
     ...(statementTimeoutMs
       ? {
           statement_timeout: statementTimeoutMs,
@@ -57,10 +61,13 @@ export interface OpenPool {
   close(): Promise<void>;
 }
 
-/** A pool that survives what happens to its connections (case C70) and lets nobody wait for ever (case C71). */
+/**
+ * A pool that survives what happens to its connections (case C70) and lets nobody wait for ever (case C71). Its connections
+ * write inside READ WRITE transactions only: a statement that lost its BEGIN must not take effect by itself.
+ */
 export function openPool(options: PoolOptions): OpenPool {
   const pool = new Pool({
-    ...settings(options),
+    ...settings(options, ['default_transaction_read_only=on']),
     max: options.size,
     connectionTimeoutMillis: options.waitMs,
     idleTimeoutMillis: 30_000,

@@ -172,6 +172,31 @@ describe('a transaction that is misused', () => {
     await expect(escaped!.query('SELECT 1')).rejects.toThrow(TransactionMisused);
     expect(await db.inOrg(A, notes)).toHaveLength(1);
   });
+
+  test('work that fails ends for all of its parts: none that comes later writes into the next transaction', async () => {
+    let go = (): void => undefined;
+    const gate = new Promise<void>((resolve) => (go = resolve));
+    let straggler: Promise<unknown> = Promise.resolve();
+    const failed = db.inOrg(A, (tx) => {
+      straggler = gate.then(() => note(tx, A, 'late'));
+      return Promise.reject(new Error('changed its mind'));
+    });
+    await expect(failed).rejects.toThrow('changed its mind');
+    await db.inOrg(B, async () => {
+      go();
+      await expect(straggler).rejects.toThrow(TransactionMisused);
+    });
+    expect(await db.inOrg(A, notes)).toHaveLength(1);
+  });
+
+  test('a statement that has lost its BEGIN writes nothing by itself', async () => {
+    const bare = db.acrossOrgs('spec', async (tx) => {
+      await tx.query('ROLLBACK');
+      await note(tx, A, 'by itself');
+    });
+    await expect(bare).rejects.toThrow(/read-only transaction/);
+    expect(await db.inOrg(A, notes)).toHaveLength(1);
+  });
 });
 
 test('C68 int8 comes back as bigint, exactly, also in arrays and sums (typeorm/typeorm#8583)', async () => {

@@ -105,7 +105,7 @@ class PostgresDatabase implements Database {
   async inOrg<T>(org: string, work: (tx: Tx) => Promise<T>): Promise<T> {
     if (!UUID.test(org)) throw new TypeError('inOrg takes the id of an org, a UUID');
     // Transaction-local: it is gone with the transaction, whatever becomes of the connection (case C61).
-    return this.tenants.run('inOrg', `BEGIN; SET LOCAL runyard.org = '${org}'`, work);
+    return this.tenants.run('inOrg', `BEGIN READ WRITE; SET LOCAL runyard.org = '${org}'`, work);
   }
 
   async acrossOrgs<T>(
@@ -120,7 +120,7 @@ class PostgresDatabase implements Database {
     const name = escapeLiteral(`${door.connection.applicationName}: ${reason}`.slice(0, 63));
     return door.run(
       `acrossOrgs (${reason})`,
-      `BEGIN${isolation}; SET LOCAL application_name = ${name}${commit}${plans}`,
+      `BEGIN${isolation} READ WRITE; SET LOCAL application_name = ${name}${commit}${plans}`,
       work,
       options.repeated,
     );

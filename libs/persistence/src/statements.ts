@@ -3,7 +3,7 @@ import type { Tx } from './types';
 
 /**
  * Statements that are sent one behind the other, without waiting for answers in between; they act in that order. Where one
- * fails, those after it do nothing, and {@link done} throws its error.
+ * fails, those after it do nothing, and {@link done} throws its error. The time that a statement may take counts from here.
  */
 export class Statements {
   private readonly sent: Promise<unknown>[] = [];

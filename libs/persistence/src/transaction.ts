@@ -31,6 +31,8 @@ function sendTogether(client: ClientBase): void {
 class OpenTx implements Tx {
   private running = 0;
   private open = true;
+  /** Its connection keeps a statement that can no longer be carried out. */
+  outdated = false;
 
   constructor(
     private readonly client: ClientBase,
@@ -44,31 +46,46 @@ class OpenTx implements Tx {
     sendTogether(this.client);
     try {
       return await rowsOf<Row>(this.client, sql, params, this.prepared ? statementName(sql) : undefined);
+    } catch (error) {
+      this.outdated ||= isOutdated(error);
+      throw error;
     } finally {
       this.running--;
     }
   }
 
-  close(): void {
+  /** Nothing is taken any more. */
+  end(): void {
     this.open = false;
+  }
+
+  /** Throws TransactionMisused where something is still under way. */
+  requireQuiet(): void {
     if (this.running > 0)
       throw new TransactionMisused(`${this.running} queries still ran when the work ended; await them`);
   }
 }
 
+/** A statement that a connection keeps gives other columns since a migration, or is not there: refused for ever on it. */
+const isOutdated = (error: unknown): boolean => {
+  const { code, routine } = Object(error) as { code?: string; routine?: string };
+  return code === '26000' || (code === '0A000' && routine === 'RevalidateCachedQuery');
+};
+
 async function perform<T>(
   client: ClientBase,
-  { begin, prepared }: Transaction,
+  tx: OpenTx,
+  begin: string,
   work: (tx: Tx) => Promise<T>,
 ): Promise<T> {
-  // What the work asks follows at once: without its BEGIN the connection is lost, and all of it fails.
+  // What the work asks follows at once. Should its BEGIN come to nothing, writes are refused: a pool's connections only
+  // read outside of transactions.
   sendTogether(client);
   const begun = client.query(begin);
   begun.catch(() => undefined);
-  const tx = new OpenTx(client, prepared);
-  const result = await work(tx);
+  const result = await work(tx).finally(() => tx.end());
   await begun;
-  tx.close();
+  tx.requireQuiet();
   const { command } = await client.query('COMMIT');
   // The server answers ROLLBACK to the COMMIT of a failed transaction: some error inside was swallowed.
   if (command !== 'COMMIT')
@@ -76,15 +93,10 @@ async function perform<T>(
   return result;
 }
 
-/** A statement that the connection keeps gives other columns since a migration; it would be refused for ever. */
-const isOutdatedPlan = (error: unknown): boolean =>
-  Object(error).code === '0A000' && Object(error).routine === 'RevalidateCachedQuery';
-
 /** Rolls back; true where the connection is known to be clean afterwards. */
 async function rolledBack(client: ClientBase, error: unknown): Promise<boolean> {
   // After a lost connection or a time-out on our side nobody knows what the server is doing on it.
   if (isPassing(error) && !('severity' in Object(error))) return false;
-  if (isOutdatedPlan(error)) return false;
   try {
     await client.query('ROLLBACK');
     return true;
@@ -95,7 +107,7 @@ async function rolledBack(client: ClientBase, error: unknown): Promise<boolean> 
 
 export interface Transaction {
   name: string;
-  /** Statements that open it. */
+  /** Statements that open it, READ WRITE. */
   begin: string;
   /** Whether its statements are kept by the connection. */
   prepared: boolean;
@@ -107,13 +119,15 @@ export async function transact<T>(
   transaction: Transaction,
   work: (tx: Tx) => Promise<T>,
 ): Promise<T> {
-  const holding: Held = { name: transaction.name, open: true };
+  const { name, begin, prepared } = transaction;
+  const holding: Held = { name, open: true };
+  const tx = new OpenTx(client, prepared);
   try {
-    const result = await held.run(holding, () => perform(client, transaction, work));
+    const result = await held.run(holding, () => perform(client, tx, begin, work));
     client.release();
     return result;
   } catch (error) {
-    client.release(!(await rolledBack(client, error)));
+    client.release(!(await rolledBack(client, error)) || tx.outdated);
     throw error;
   } finally {
     holding.open = false;
