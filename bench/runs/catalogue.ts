@@ -113,6 +113,8 @@ async function agent(api: ApiClient, name: string, tool: string): Promise<void> 
     model_id: name,
     tools: [tool],
     mode: 'auto',
+    // An interrupted effect ends its run instead of asking a person, whom a benchmark has not.
+    approval_policy: 'end',
     concurrency: 'unlimited',
     bounds: {
       max_steps: 10_000,
