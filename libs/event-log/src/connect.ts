@@ -11,7 +11,7 @@ import { QueueWorker } from './queue.consumer';
 import { checkServer, withoutLogin } from './server';
 import type { Patience } from './stream-api';
 import type { Interruption, TailParts } from './reading';
-import { jointTails, JointTails } from './joint-tails';
+import { JointTails } from './joint-tails';
 import type { WorkQueues } from './queue';
 import type { EventLog, Notice } from './types';
 
@@ -139,7 +139,7 @@ function assemble(connection: NatsConnection, options: ConnectOptions): EventLog
 
 function eventLog(parts: TailParts, appender: Appender, tails: JointTails): EventLog {
   const { history } = parts;
-  const tailBatches = jointTails(parts, tails);
+  const tailBatches = tails.over(parts);
   return {
     append: (commit) => appender.append(commit),
     read: async (subject, after = 0) => (await history.read(subject, after)).map(decodeCommit),

@@ -19,7 +19,7 @@ interface Reader {
   source: TailSource;
 }
 
-interface Reading {
+interface JointReading {
   /** Whose connection it goes over. */
   of: TailSource;
   next(): Promise<void>;
@@ -46,7 +46,7 @@ export class JointTail {
   /** `batches` hold every commit with a sequence above `start`. */
   private start = 0;
   private readonly hurries = new Hurries();
-  private reading: Reading | undefined;
+  private reading: JointReading | undefined;
 
   constructor(private readonly mostBytes = MOST_BYTES) {}
 
@@ -94,7 +94,7 @@ export class JointTail {
     }
   }
 
-  private async more(reader: Reader, reading: Reading, signal: AbortSignal): Promise<void> {
+  private async more(reader: Reader, reading: JointReading, signal: AbortSignal): Promise<void> {
     try {
       await orAborted(reading.next(), signal);
     } catch (error) {

@@ -9,30 +9,26 @@ import type { RawCommit, TailOptions } from './types';
 export class JointTails {
   private readonly joint = new Map<LogStream, JointTail>();
 
-  of(stream: LogStream): JointTail {
+  /** Tails of a connection: of whole streams in common with the others; one with a filter or without a pace is one of its own. */
+  over(parts: TailParts): (stream: LogStream, options: TailOptions) => AsyncGenerator<RawCommit[]> {
+    const sources = new Map<LogStream, TailSource>();
+    return (stream, options) => {
+      const { pace } = options;
+      if (options.filter !== undefined || !pace) return tailBatches(parts, stream, options);
+      const source = sources.get(stream) ?? sourceOf(parts, stream);
+      sources.set(stream, source);
+      return this.of(stream).read({ ...options, pace }, source);
+    };
+  }
+
+  private of(stream: LogStream): JointTail {
     const known = this.joint.get(stream) ?? new JointTail();
     this.joint.set(stream, known);
     return known;
   }
 }
 
-/** Tails of whole streams, joint per stream; a tail with a filter or without a pace is one of its own. */
-export function jointTails(
-  parts: TailParts,
-  shared: JointTails,
-): (stream: LogStream, options: TailOptions) => AsyncGenerator<RawCommit[]> {
-  const sources = new Map<LogStream, TailSource>();
-  const sourceOf = (stream: LogStream): TailSource => {
-    const known = sources.get(stream) ?? {
-      tail: (options) => tailBatches(parts, stream, options),
-      check: async (after) => checkReach(stream, after, undefined, await parts.history.state(stream)),
-    };
-    sources.set(stream, known);
-    return known;
-  };
-  return (stream, options) => {
-    const { pace } = options;
-    if (options.filter !== undefined || !pace) return tailBatches(parts, stream, options);
-    return shared.of(stream).read({ ...options, pace }, sourceOf(stream));
-  };
-}
+const sourceOf = (parts: TailParts, stream: LogStream): TailSource => ({
+  tail: (options) => tailBatches(parts, stream, options),
+  check: async (after) => checkReach(stream, after, undefined, await parts.history.state(stream)),
+});
