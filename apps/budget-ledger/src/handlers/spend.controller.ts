@@ -26,6 +26,7 @@ import { orgOf, sightOf } from './rights';
 import { Weeks } from './weeks.process';
 
 const DAY_MS = 86_400_000;
+
 /** RPC `budgets.get`, `budgets.list`, `spend.report` and `spend.forecast`. Owners see their own, admins and operators all. */
 @Injectable()
 export class SpendController {
